@@ -218,7 +218,7 @@ func prepareTask(ctx context.Context, w *workload.Workload, o *Options) (*task, 
 		}
 	}
 	enumerated := time.Now()
-	t, err := newTask(ctx, w, o.Cost, pool.Tables, fixed, o.SpaceLimit)
+	t, err := newTask(ctx, w, o, pool.Tables, fixed)
 	if err != nil {
 		var none *UnanswerableError
 		if errors.As(err, &none) && full {

@@ -42,6 +42,7 @@ type answer struct {
 // task is a workload prepared for choosing.
 type task struct {
 	work       *workload.Workload
+	costs      cost.Model
 	models     []cost.Model    // of the statements: at their consistency levels
 	arithmetic plan.Arithmetic // the model's
 	weights    []float64       // of the statements
@@ -49,6 +50,7 @@ type task struct {
 	existing   []*model.Table
 	number     map[*model.Table]int // of candidates
 	demands    []*demand
+	queries    map[int]*demand    // of demands: those of the workload's queries, by statement
 	supports   map[kept][]*demand // of a write and a candidate that it modifies, in the order of SupportQueries
 	puts       [][]float64        // by statement and candidate: work of deletes and puts, per execution
 	readers    [][]int            // by candidate: the demands in whose space it occurs
@@ -59,7 +61,10 @@ type task struct {
 	safe       *safetyCheck
 	penalties  []float64 // by candidate: what each write to it costs besides its own work; empty: nothing
 	graphs     map[*demand][]choice.Arc
-	names      map[*model.Table]string // of tables that are to have one; else the design makes some
+	names      map[*model.Table]string                                 // of tables that are to have one; else the design makes some
+	price      func(*workload.Statement, *plan.Arc, float64) float64   // Options.Price
+	upkeep     func(*workload.Statement, *model.Table) (float64, bool) // Options.Upkeep
+	hands      map[*workload.Statement]cost.Model                      // of statements said by hand
 
 	phases []Phase
 	last   time.Time // when the last phase ended
@@ -72,9 +77,10 @@ type kept struct{ statement, candidate int }
 // candidates can be of use.
 //
 // Tables with the IDs in fixed must be kept, as must those that are Kept.
-func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*model.Table, fixed map[string]bool, space float64) (*task, error) {
-	t := &task{work: w, number: map[*model.Table]int{}, space: space, graphs: map[*demand][]choice.Arc{},
-		arithmetic: cost.Arithmetic(m), supports: map[kept][]*demand{}}
+func newTask(ctx context.Context, w *workload.Workload, o *Options, pool []*model.Table, fixed map[string]bool) (*task, error) {
+	m := o.Cost
+	t := &task{work: w, number: map[*model.Table]int{}, space: o.SpaceLimit, graphs: map[*demand][]choice.Arc{},
+		costs: m, queries: map[int]*demand{}, arithmetic: cost.Arithmetic(m), supports: map[kept][]*demand{}, price: o.Price, upkeep: o.Upkeep, hands: map[*workload.Statement]cost.Model{}}
 	for _, s := range w.Statements {
 		at, err := cost.For(m, s)
 		if err != nil {
@@ -122,8 +128,11 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		if err != nil {
 			return nil, fmt.Errorf("design: statement %s: %w", s.ID, err)
 		}
-		if only := s.Only; only != nil {
-			space = space.OverTables(func(t *model.Table) bool { return t == only || t.Base == only })
+		space = overOnly(s, space)
+		if len(s.ByHand) > 0 {
+			if space, err = t.orByHand(s, space, plans); err != nil {
+				return nil, fmt.Errorf("design: statement %s: %w", s.ID, err)
+			}
 		}
 		if len(space.Arcs) == 0 {
 			return nil, &UnanswerableError{Statement: s.ID, Query: s.Query.String()}
@@ -131,7 +140,8 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		if space, err = t.withinCeiling(i, space); err != nil {
 			return nil, err
 		}
-		t.demands = append(t.demands, &demand{name: s.ID, statement: i, times: 1, space: space})
+		t.queries[i] = &demand{name: s.ID, statement: i, times: 1, space: space}
+		t.demands = append(t.demands, t.queries[i])
 	}
 	groups := transactionGroups(w)
 	shared := map[string]*demand{}
@@ -142,7 +152,7 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 		t.candidates = append(t.candidates, table)
 		t.fixed = append(t.fixed, table.Kept || fixed[table.ID()])
 		for i, s := range w.Statements {
-			if s.Write == nil || !t.arithmetic.Modifies(s.Write, table) {
+			if s.Write == nil || t.isGiven(i, table) || !t.arithmetic.Modifies(s.Write, table) {
 				continue
 			}
 			for _, support := range t.arithmetic.SupportQueries(s.Write, table) {
@@ -171,6 +181,44 @@ func newTask(ctx context.Context, w *workload.Workload, m cost.Model, pool []*mo
 	t.shareAnswers(groups)
 	t.priceAll()
 	return t, nil
+}
+
+// overOnly is the space of what a statement may read.
+func overOnly(s *workload.Statement, space *plan.Space) *plan.Space {
+	if only := s.Only; only != nil {
+		return space.OverTables(func(t *model.Table) bool { return t == only || t.Base == only })
+	}
+	return space
+}
+
+// orByHand adds to the plans of a query what the application does by hand.
+func (t *task) orByHand(s *workload.Statement, space *plan.Space, plans func(*workload.Query) (*plan.Space, error)) (*plan.Space, error) {
+	var hands []plan.Hand
+	for _, part := range s.ByHand {
+		own, err := plans(part.Statement.Query)
+		if err != nil {
+			return nil, err
+		}
+		if t.hands[part.Statement], err = cost.For(t.costs, part.Statement); err != nil {
+			return nil, err
+		}
+		hands = append(hands, plan.Hand{Statement: part.Statement, Space: overOnly(part.Statement, own), Times: part.Times})
+	}
+	whole := space.OverTables(func(table *model.Table) bool { return table.Base == nil }) // one statement of the application's: no look-up is between it and a table
+	return whole.OrByHand(func(table *model.Table) bool { return !table.Existing }, hands), nil
+}
+
+// given is what a statement's upkeep of a table is known to cost (Options.Upkeep).
+func (t *task) given(statement int, table *model.Table) (work float64, known bool) {
+	if t.upkeep == nil {
+		return 0, false
+	}
+	return t.upkeep(t.work.Statements[statement], table)
+}
+
+func (t *task) isGiven(statement int, table *model.Table) bool {
+	_, known := t.given(statement, table)
+	return known
 }
 
 // shareAnswers gives support queries the answers of others of their statement or transaction that ask for more: where a table is kept for
@@ -242,6 +290,10 @@ func (t *task) priceAll() {
 			continue
 		}
 		for c := range t.candidates {
+			if work, known := t.given(i, t.candidates[c]); known {
+				t.puts[i][c] = work
+				continue
+			}
 			t.puts[i][c] = stepsWork(t.models[i], t.writeSteps(i, c))
 		}
 		for _, table := range t.existing {
@@ -264,7 +316,7 @@ func (t *task) priceReads(d *demand) {
 	d.byTable = map[int][]*plan.Arc{}
 	d.reads = nil
 	for i, a := range d.space.Arcs {
-		d.prices[i] = arcCost(t.models[d.statement], a).Work
+		d.prices[i] = t.arcWork(d.statement, a)
 		if c, ok := t.number[a.Table]; ok {
 			d.byTable[c] = append(d.byTable[c], a)
 		}
@@ -285,10 +337,23 @@ func (t *task) priceReads(d *demand) {
 	}
 }
 
+// arcWork is the work of an arc, for one execution of a statement.
+func (t *task) arcWork(statement int, a *plan.Arc) float64 {
+	s, m, times := t.work.Statements[statement], t.models[statement], 1.0
+	if h := a.Hand; h != nil {
+		s, m, times = h.Statement, t.hands[h.Statement], h.Times
+	}
+	work := arcCost(m, a).Work
+	if t.price != nil {
+		work = t.price(s, a, work)
+	}
+	return times * work
+}
+
 // writeSteps returns how a write statement is applied to a candidate, nothing if it does not modify it.
 func (t *task) writeSteps(statement, candidate int) []plan.Step {
 	w, table := t.work.Statements[statement].Write, t.candidates[candidate]
-	if !t.arithmetic.Modifies(w, table) {
+	if t.isGiven(statement, table) || !t.arithmetic.Modifies(w, table) {
 		return nil
 	}
 	var found []float64

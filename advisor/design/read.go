@@ -49,13 +49,11 @@ func (t *task) readDesign(c selection, by string) *Design {
 	paid, before := map[*demand]bool{}, map[*demand]bool{} // support queries, by the first statement that asks
 	hurried, _, _ := t.ceilingPaths(c)
 	for i, s := range t.work.Statements {
-		st, m := &Statement{Statement: s}, t.models[i]
+		st := &Statement{Statement: s}
 		if s.Query != nil {
-			st.Plan = t.planOf(i, c)
-			st.Cost = cost.Plan(m, st.Plan)
-			if st.Current = t.planOf(i, none); st.Current != nil {
-				st.CurrentCost = cost.Plan(m, st.Current)
-			} else {
+			var current bool
+			st.Plan, st.Cost, st.ByHand, _ = t.planOf(i, c)
+			if st.Current, st.CurrentCost, _, current = t.planOf(i, none); !current {
 				d.Answerable = false
 			}
 			for _, table := range st.Plan.Tables() {
@@ -116,15 +114,19 @@ func (t *task) keyspaceFor(table *model.Table) string {
 	return keyspace
 }
 
-// planOf is the cheapest plan of a query of the workload under a choice, nil if there is none.
-func (t *task) planOf(statement int, c selection) *plan.Plan {
-	for _, d := range t.demands {
-		if d.statement == statement && d.needed == nil {
-			p, _ := d.space.Cheapest(t.priceOf(d), t.allowedBy(c))
-			return p
-		}
+// planOf is the cheapest plan of a query of the workload under a choice, what it costs, and whether it is what is done by hand; false if there is none.
+func (t *task) planOf(statement int, c selection) (p *plan.Plan, price cost.Cost, byHand, ok bool) {
+	d := t.queries[statement]
+	path, work := d.space.CheapestPath(t.priceOf(d), t.allowedBy(c))
+	if path == nil {
+		return nil, cost.Cost{}, false, false
 	}
-	return nil
+	p = d.space.Plan(path)
+	price, byHand = cost.Plan(t.models[statement], p), path[0].Hand != nil
+	if byHand || t.price != nil { // more is known than what the steps say
+		price.Work = work
+	}
+	return p, price, byHand, true
 }
 
 // planWrites plans a write: support queries, then what is written, for each table. Support queries that several tables need
@@ -142,7 +144,16 @@ func (t *task) planWrites(statement int, c selection, readers map[*model.Table][
 	}
 	ok = true
 	for n, table := range t.candidates {
-		if !c[n] || !t.arithmetic.Modifies(s.Write, table) {
+		if !c[n] {
+			continue
+		}
+		if work, known := t.given(statement, table); known {
+			if work > 0 {
+				plans, sum.Work = append(plans, &plan.WritePlan{Write: s.Write, Table: table}), sum.Work+work
+			}
+			continue
+		}
+		if !t.arithmetic.Modifies(s.Write, table) {
 			continue
 		}
 		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.writeSteps(statement, n)}

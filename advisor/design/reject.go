@@ -133,7 +133,10 @@ func (t *task) rejectionFor(s *candidateSaving, c selection, total float64) reje
 			r.Costs += t.weights[d.statement] * d.times * a.work
 		}
 	}
-	_, fits := t.totalWork(with)
+	fits := true
+	if t.space > 0 || len(t.ceilingWrites()) > 0 {
+		_, fits = t.totalWork(with)
+	}
 	switch {
 	case r.Saves <= 1e-9*(1+total):
 		r.Reason = fmt.Sprintf("never cheaper: %s would take %.3g instead of %.3g", r.Statement, r.Work, r.Instead)

@@ -47,6 +47,11 @@ type Options struct {
 	Sensitivity []string
 	// Branching is how much is searched before the solver is asked, see choice.Options; 0: the default.
 	Branching int
+	// Price, if set, says what an arc of a statement's plan costs, work per execution, where more is known of it than the cost model says; it is given what that
+	// says. Of what an application does by hand the statement is the one that it says.
+	Price func(s *workload.Statement, a *plan.Arc, work float64) float64
+	// Upkeep, if set, says what a write costs a candidate, work per execution, where that is known; then it is not planned how the candidate is kept true.
+	Upkeep func(s *workload.Statement, t *model.Table) (work float64, known bool)
 	// Progress, if set, is told of each better choice and greater bound, in work per second, without that of writing
 	// the existing tables.
 	Progress func(choice.Progress)
@@ -146,6 +151,7 @@ type Statement struct {
 	Plan      *plan.Plan        // a query's
 	Writes    []*plan.WritePlan // a write's, one for each table that it changes
 	Cost      cost.Cost         // per execution
+	ByHand    bool              // the application goes on doing it by hand; Plan is then what its statements do
 	// Current is the plan over the existing tables, nil for writes and if there is none. CurrentCost is what the
 	// statement costs over the existing tables.
 	Current     *plan.Plan

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/choice"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/advisor/plan"
 )
 
 // Change is what another choice would mean for one statement: its work per execution, and weighted.
@@ -122,13 +123,7 @@ func (s *Study) Over(ctx context.Context, statement string, tables []*model.Tabl
 	}
 	own := *s.demands[i]
 	own.space = own.space.OverTables(func(t *model.Table) bool { return allowed[contentID(t)] })
-	changed := *s.task
-	changed.demands = slices.Clone(s.demands)
-	changed.demands[i] = &own
-	changed.graphs = maps.Clone(s.graphs)
-	changed.priceReads(&own)
-	with := *s
-	with.task = &changed
+	with := s.withDemands(map[int]*demand{i: &own})
 	x, err := with.solveChanged(ctx, statement+" over "+strings.Join(names, ", "), with.choiceProblem())
 	if err != nil {
 		return nil, err
@@ -138,6 +133,66 @@ func (s *Study) Over(ctx context.Context, statement string, tables []*model.Tabl
 		x.Reason = "they do not answer it"
 	}
 	return x, nil
+}
+
+// withDemands is the study with others in the place of some demands.
+func (s *Study) withDemands(own map[int]*demand) *Study {
+	changed := *s.task
+	changed.demands, changed.queries, changed.graphs = slices.Clone(s.demands), maps.Clone(s.queries), maps.Clone(s.graphs)
+	for i, d := range own {
+		changed.demands[i] = d
+		if d.needed == nil {
+			changed.queries[d.statement] = d
+		}
+		changed.priceReads(d)
+	}
+	with := *s
+	with.task = &changed
+	return &with
+}
+
+// ByHand is the best design in which the application goes on doing queries by hand: what it would cost not to change that.
+func (s *Study) ByHand(ctx context.Context, statements ...string) (*WhatIf, error) {
+	if s.unchanged == nil {
+		if _, err := s.Design(ctx); err != nil {
+			return nil, err
+		}
+	}
+	changed := map[int]*demand{}
+	for _, id := range statements {
+		i := slices.IndexFunc(s.demands, func(d *demand) bool { return d.needed == nil && s.work.Statements[d.statement].ID == id })
+		if i < 0 || len(s.work.Statements[s.demands[i].statement].ByHand) == 0 {
+			return nil, fmt.Errorf("design: %s is no query that is done by hand", id)
+		}
+		own := *s.demands[i]
+		own.space = own.space.ByHand()
+		changed[i] = &own
+	}
+	with := s.withDemands(changed)
+	return with.solveChanged(ctx, strings.Join(statements, ", ")+" by hand", with.choiceProblem())
+}
+
+// WithoutAll is the best design in which nothing reads any of some tables, new ones or such that are there.
+func (s *Study) WithoutAll(ctx context.Context, tables []*model.Table) (*WhatIf, error) {
+	if s.unchanged == nil {
+		if _, err := s.Design(ctx); err != nil {
+			return nil, err
+		}
+	}
+	own := map[int]*demand{}
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.String()
+	}
+	for i, d := range s.demands {
+		if slices.ContainsFunc(d.space.Arcs, func(a *plan.Arc) bool { return slices.Contains(tables, a.Table) }) {
+			less := *d
+			less.space = d.space.OverTables(func(t *model.Table) bool { return !slices.Contains(tables, t) })
+			own[i] = &less
+		}
+	}
+	with := s.withDemands(own)
+	return with.solveChanged(ctx, "without "+strings.Join(names, ", "), with.choiceProblem())
 }
 
 // contentID names a table by what it holds, whoever made it.

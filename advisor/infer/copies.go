@@ -189,13 +189,17 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		if x.Type != key.Type || !alone && !unique && !unmeasured {
 			continue
 		}
-		p := b.prove(src, x, base)
-		if c := p.probability(); c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
-			p = append(p, b.sibling(src, base)...)
+		weigh := func(worded bool) proof {
+			p := b.weigh(src, x, base, worded)
+			if c := p.probability(); c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
+				p = append(p, b.sibling(src, base)...)
+			}
+			return p
 		}
-		if p.probability() < Probable {
+		if weigh(false).probability() < Probable {
 			continue
 		}
+		p := weigh(true)
 		c.columns[x.Name] = key.Name
 		c.proof = append(c.proof, p...)
 		if unique || alone {
@@ -209,18 +213,30 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 // sibling weighs whether a column that is no key, and has nearly as many values as rows, has those of one of the other table: a title, a name. Small integers say
 // nothing of keys; this does.
 func (b *modeller) sibling(src, base *source) (p proof) {
-	for _, x := range src.schema.Columns {
-		for _, y := range base.schema.Columns {
-			if x.Type != y.Type || dense(x.Type) || timelike(x.Type) || src.keyed(x.Name) || base.keyed(y.Name) ||
-				src.distinct(x.Name) < 0.5*src.rows() || base.distinct(y.Name) < 0.5*base.rows() || len(p) > 0 {
+	for _, x := range src.nearlyUnique() {
+		for _, y := range base.nearlyUnique() {
+			if x.Type != y.Type || len(p) > 0 {
 				continue
 			}
 			if odds, text := b.contained(src.id(x.Name), base.id(y.Name), x.Type, base.distinct(y.Name)); odds > 0 {
-				p.add("values", odds, "%s and %s: %s", src.id(x.Name), base.id(y.Name), text)
+				p.add("values", odds, "%s and %s: %v", src.id(x.Name), base.id(y.Name), text)
 			}
 		}
 	}
 	return p
+}
+
+// nearlyUnique are the columns that are no key, have at least half as many values as rows, and values that say what they are of.
+func (s *source) nearlyUnique() []schema.Column {
+	if s.unique == nil {
+		s.unique = []schema.Column{}
+		for _, c := range s.schema.Columns {
+			if !dense(c.Type) && !timelike(c.Type) && !s.keyed(c.Name) && s.distinct(c.Name) >= 0.5*s.rows() {
+				s.unique = append(s.unique, c)
+			}
+		}
+	}
+	return s.unique
 }
 
 // paired is a copy of pairs: the same two entities, the other way round, as many.

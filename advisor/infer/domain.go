@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,8 +71,9 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		if e := &joined.Epochs[i]; !e.Derived { // hashes of two epochs are not to be compared
 			for k := range e.Columns {
 				c := &e.Columns[k]
-				b.values[c.Keyspace+"."+c.Table+"."+c.Name] = c.Values
+				b.values.add(c.Keyspace+"."+c.Table+"."+c.Name, c.Values)
 			}
+			b.values.meet()
 			break
 		}
 	}
@@ -155,28 +157,51 @@ const (
 )
 
 // contained weighs whether the values seen of a column are among those seen of a key. rows is how many values the key has, 0 if that is not known.
-func (b *modeller) contained(column, key, cqlType string, rows float64) (odds float64, text string) {
-	v, k := b.values[column], b.values[key]
+func (b *modeller) contained(column, key, cqlType string, rows float64) (odds float64, of overlap) {
+	v, k := b.values.of[column], b.values.of[key]
 	if v == nil || k == nil {
-		return 0, ""
+		return 0, overlap{}
 	}
-	share, low, high, n := v.Containment(k)
-	of := fmt.Sprintf("%.0f %% of %d values of the one were seen in the other", 100*share, n)
+	var share, low, high float64
+	var n int
+	if v.met[k.number/64]&(1<<(k.number%64)) != 0 {
+		share, low, high, n = v.values.Containment(k.values)
+	} else {
+		high, n = v.values.Apart(k.values)
+	}
+	of = overlap{share: share, n: n}
 	switch {
 	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
-		return 0, ""
+		return 0, overlap{}
 	case dense(cqlType):
 		if low >= within {
-			return 0.2, of + ", but small integers are in everything"
+			of.everywhere = true
+			return 0.2, of
 		}
 	case low >= within:
 		return 2.5, of
 	case low >= apart: // keys seen are a part of all: values of two domains are never equal
 		return 2, of
-	case high <= apart && rows > 0 && k.Distinct() >= rows/2:
+	case high <= apart && rows > 0 && k.distinct >= rows/2:
 		return -4, of
 	}
-	return 0, ""
+	return 0, overlap{}
+}
+
+// overlap is what is known of the values of a column that are among another's. It is worded where it is told.
+type overlap struct {
+	share      float64
+	n          int
+	everywhere bool
+}
+
+// String words it.
+func (s overlap) String() string {
+	text := fmt.Sprintf("%.0f %% of %d values of the one were seen in the other", 100*s.share, s.n)
+	if s.everywhere {
+		text += ", but small integers are in everything"
+	}
+	return text
 }
 
 // dense tells whether values of a type are mostly small integers: equal ones say nothing.
@@ -197,5 +222,63 @@ func timelike(cqlType string) bool {
 	return false
 }
 
-// sketches by column.
-type sketches map[string]*sketch.Values
+// sketches are those of columns. Most columns have no value in common, so which have is found once, by their values, and not for each two of them.
+type sketches struct {
+	of  map[string]*sketched // by column
+	all []*sketched
+}
+
+// sketched is the sketch of one column.
+type sketched struct {
+	number   int // in sketches.all
+	values   *sketch.Values
+	distinct float64
+	met      []uint64 // a bit for each column, by number, that has a value of this one
+}
+
+// add adds a column.
+func (s *sketches) add(column string, v *sketch.Values) {
+	if s.of == nil {
+		s.of = map[string]*sketched{}
+	}
+	if v == nil || s.of[column] != nil {
+		return
+	}
+	x := &sketched{number: len(s.all), values: v, distinct: v.Distinct()}
+	s.of[column], s.all = x, append(s.all, x)
+}
+
+// meet finds the columns that have values in common.
+func (s *sketches) meet() {
+	type place struct {
+		hash   uint64
+		column int
+	}
+	var places []place
+	together := make([]uint64, (len(s.all)+63)/64)
+	for n, x := range s.all {
+		x.met = make([]uint64, len(together))
+		for _, h := range x.values.Hashes() {
+			places = append(places, place{h, n})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.hash, b.hash) })
+	for from := 0; from < len(places); {
+		to := from + 1
+		for to < len(places) && places[to].hash == places[from].hash {
+			to++
+		}
+		if to > from+1 {
+			clear(together)
+			for _, p := range places[from:to] {
+				together[p.column/64] |= 1 << (p.column % 64)
+			}
+			for _, p := range places[from:to] {
+				for i, bits := range together {
+					s.all[p.column].met[i] |= bits
+				}
+			}
+		}
+		from = to
+	}
+}

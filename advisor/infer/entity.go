@@ -31,6 +31,7 @@ type source struct {
 	fields map[string]model.Field // by column
 	edges  []*model.Relationship  // to the entities whose keys it holds
 	table  *model.Table
+	unique []schema.Column // nearlyUnique, once asked for
 }
 
 // held is a relationship that a column holds, with the occurrence of the partner that stands for it in all tables of the entity.

@@ -28,6 +28,15 @@ func (p *proof) add(group string, odds float64, format string, args ...any) {
 	*p = append(*p, Evidence{group, odds, fmt.Sprintf(format, args...)})
 }
 
+// addIf is add that leaves the words out where nobody will read them: of a thousand assertions that are weighed against each other a few are told.
+func (p *proof) addIf(worded bool, group string, odds float64, format string, args ...any) {
+	if worded {
+		p.add(group, odds, format, args...)
+		return
+	}
+	*p = append(*p, Evidence{Group: group, LogOdds: odds})
+}
+
 // probability adds the groups up, each capped, on the prior.
 func (p proof) probability() float64 {
 	if len(p) == 0 {
@@ -54,9 +63,14 @@ func (p proof) odds(group string) float64 {
 // target is a table whose key a column may hold.
 type target struct {
 	to          *source
-	proof       proof
-	probability float64 // of proof
+	in          *source // whose column the proof is of: the table, or one of its copies
+	column      schema.Column
+	proof       proof // worded, of the first that are told
+	probability float64
 }
+
+// told is how many targets of a column are told of, in a question.
+const told = 4
 
 // targets lists the tables whose key a column may hold, the likeliest first. Those of another keyspace are among them if values say so, and if
 // none of its own is as good: applications share a cluster, and their names.
@@ -67,15 +81,17 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 		if to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type || to == src && src.keyed(c.Name) {
 			continue
 		}
-		p := b.ruled.rule(b.prove(src, c, to), src.id(c.Name), to.name.String(), to.key[0])
+		t := target{to: to, in: src, column: c}
+		b.assert(&t, false)
 		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
 			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
-				if q := b.ruled.rule(b.prove(view, *x, to), view.id(x.Name), to.name.String(), to.key[0]); q.probability() > p.probability() {
-					p = q
+				other := target{to: to, in: view, column: *x}
+				if b.assert(&other, false); other.probability > t.probability {
+					t = other
 				}
 			}
 		}
-		probability := p.probability()
+		p, probability := t.proof, t.probability
 		travels := p.odds("feed")+p.odds("values")+p.odds("person") > 0 // or a person knows that they do
 		switch {
 		case to == src.base && !travels: // that something leads to its like is rarer than a second name for a thing
@@ -85,13 +101,22 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 		case to.name.keyspace == src.name.keyspace && probability >= Probable:
 			home = true
 		}
-		out = append(out, target{to, p, probability})
+		out = append(out, t)
 	}
 	if home {
 		out = slices.DeleteFunc(out, func(t target) bool { return t.to.name.keyspace != src.name.keyspace && t.proof.odds("feed") <= 0 })
 	}
 	slices.SortStableFunc(out, func(x, y target) int { return cmp.Compare(y.probability, x.probability) })
+	for i := range out[:min(len(out), told)] {
+		b.assert(&out[i], true)
+	}
 	return out
+}
+
+// assert proves that a column holds the key of a target, as far as it goes.
+func (b *modeller) assert(t *target, worded bool) {
+	t.proof = b.ruled.rule(b.weigh(t.in, t.column, t.to, worded), t.in.id(t.column.Name), t.to.name.String(), t.to.key[0])
+	t.probability = t.proof.probability()
 }
 
 // tie is the difference of certainty below which one assertion is no better than another: that of the weakest evidence there is.
@@ -148,40 +173,45 @@ func (b *modeller) name(column string) *columnNamed {
 
 // prove weighs what speaks for a column holding the key of another table.
 func (b *modeller) prove(src *source, c schema.Column, to *source) proof {
-	var p proof
+	return b.weigh(src, c, to, true)
+}
+
+// weigh is prove, with words or without.
+func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) proof {
+	p := make(proof, 0, 6) // one of each group, and a person's
 	key := to.key[0]
 	name := b.name(c.Name)
 	switch {
 	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0): // what is in a primary key identifies, whatever it is called
-		p.add("name", 2, "both columns are called %s", key)
+		p.addIf(worded, "name", 2, "both columns are called %s", key)
 	case name.identifies && same(name.subject, to.noun):
-		p.add("name", 1.8, "%s is named after %s", c.Name, to.name.table)
+		p.addIf(worded, "name", 1.8, "%s is named after %s", c.Name, to.name.table)
 	case name.identifies && endsIn(name.subject, to.noun):
-		p.add("name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
+		p.addIf(worded, "name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
 	case c.Name == key && name.tells:
-		p.add("name", 0.8, "both columns are called %s", key)
+		p.addIf(worded, "name", 0.8, "both columns are called %s", key)
 	case same(name.words, to.noun):
-		p.add("name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
+		p.addIf(worded, "name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	}
 	switch c.Type {
 	case "uuid", "timeuuid":
-		p.add("type", 1, "both are %s", c.Type)
+		p.addIf(worded, "type", 1, "both are %s", c.Type)
 	default:
-		p.add("type", 0.2, "both are %s", c.Type)
+		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
 	}
 	if d, rows := src.distinct(c.Name), to.rows(); d > 0 && to.stats != nil {
 		switch {
 		case d <= 1.1*rows:
-			p.add("size", 0.5, "%.0f different values against %.0f keys", d, rows)
+			p.addIf(worded, "size", 0.5, "%.0f different values against %.0f keys", d, rows)
 		case d > 1.5*rows:
-			p.add("size", -4, "%.0f different values, but only %.0f keys", d, rows)
+			p.addIf(worded, "size", -4, "%.0f different values, but only %.0f keys", d, rows)
 		}
 	}
 	if odds, text := b.contained(src.id(c.Name), to.id(key), c.Type, to.rows()); odds != 0 {
-		p.add("values", odds, "%s", text)
+		p.addIf(worded, "values", odds, "%v", text)
 	}
 	if e, ok := b.joins[newPair(src.id(c.Name), to.id(key))]; ok {
-		p.add("feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
+		p.addIf(worded, "feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
 	}
 	return p
 }
@@ -253,7 +283,7 @@ func (b *modeller) askRelationship(src *source, c schema.Column) {
 	q := Question{Kind: WhichRelationship, Subject: src.id(c.Name), Text: fmt.Sprintf("Whose key does %s hold?", src.id(c.Name))}
 	none := 1.0
 	for _, t := range b.targets(src, c) {
-		if p := t.probability; p >= doubtful && len(q.Candidates) < 4 {
+		if p := t.probability; p >= doubtful && len(q.Candidates) < told {
 			q.Candidates = append(q.Candidates, Candidate{Answer: t.to.name.String(), Text: "that of " + t.to.name.String(), Certainty: p, Evidence: t.proof})
 			none = min(none, 1-p)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // Brief is a finding in short.
@@ -44,13 +45,15 @@ type Effect struct {
 // With returns the input as it would be with more tables, and with plans for some questions, by their ids. The tables have names.
 func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]Planned) (*Input, error) {
 	after := *in
+	after.from, after.changed, after.readers = in, planned, nil
 	after.Facts = maps.Clone(in.Facts)
 	for _, t := range tables {
 		var err error
 		if after.Schema, err = Define(after.Schema, t.Keyspace, definitions(t)...); err != nil {
 			return nil, fmt.Errorf("lint: table %s: %w", t.Name, err)
 		}
-		after.Facts[Reference{t.Keyspace, t.Name}] = factOf(t)
+		on := Reference{t.Keyspace, t.Name}
+		after.Facts[on], after.come = factOf(t), append(slices.Clip(after.come), on)
 	}
 	after.Questions = slices.Clone(in.Questions)
 	for i := range after.Questions {
@@ -67,25 +70,72 @@ func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]
 // Compare says what a change means for some questions, by their ids; of all, if none is named.
 func Compare(before, after *Input, questions ...string) *Effect {
 	e := &Effect{Before: before.worstAccess(questions), After: after.worstAccess(questions), Cures: []Brief{}, Causes: []Brief{}, Leaves: []Brief{}}
-	then, now := before.allFindings(), after.allFindings()
-	has := func(list []Finding, f *Finding) bool {
-		return slices.ContainsFunc(list, func(x Finding) bool { return x.key() == f.key() })
+	then, now := before.allFindings, after.allFindings
+	if after.from == before { // all else is as it was
+		asked := func(q *Question) bool { _, is := after.changed[q.ID]; return is }
+		tables := after.concerned()
+		then = func() []Finding { return before.findingsOf(asked, tables) }
+		now = func() []Finding { return after.findingsOf(asked, tables) }
 	}
+	e.compare(then(), now(), questions)
+	return e
+}
+
+// compare says what comes and goes between findings.
+func (e *Effect) compare(then, now []Finding, questions []string) {
+	keysOf := func(list []Finding) map[string]bool {
+		keys := map[string]bool{}
+		for i := range list {
+			keys[list[i].key()] = true
+		}
+		return keys
+	}
+	old, left := keysOf(then), keysOf(now)
 	for i := range then {
 		f := &then[i]
 		switch {
-		case !has(now, f):
+		case !left[f.key()]:
 			e.Cures = append(e.Cures, f.toBrief())
 		case slices.Contains(questions, f.Statement):
 			e.Leaves = append(e.Leaves, f.toBrief())
 		}
 	}
 	for i := range now {
-		if !has(then, &now[i]) {
+		if !old[now[i].key()] {
 			e.Causes = append(e.Causes, now[i].toBrief())
 		}
 	}
-	return e
+}
+
+// concerned are the tables about which With may have changed a finding: those that came, those that the changed questions read, before or after, those
+// that are read besides, and those of the same key as one that came, of which one may be needless now.
+func (in *Input) concerned() func(*schema.Table) bool {
+	refs := map[Reference]bool{}
+	for _, x := range []*Input{in.from, in} {
+		for i := range x.Questions {
+			q := &x.Questions[i]
+			if _, is := in.changed[q.ID]; !is {
+				continue
+			}
+			for j := range q.Reads {
+				refs[q.Reads[j].On()] = true
+			}
+			for _, on := range q.Tables {
+				refs[on] = true
+			}
+		}
+		for _, on := range x.Support {
+			refs[on] = true
+		}
+	}
+	var come []*schema.Table
+	for _, on := range in.come {
+		refs[on] = true
+		come = append(come, in.Schema.Table(on.Keyspace, on.Table))
+	}
+	return func(t *schema.Table) bool {
+		return refs[refOf(t)] || slices.ContainsFunc(come, func(c *schema.Table) bool { return c.Keyspace == t.Keyspace && sameKey(t, c) })
+	}
 }
 
 func (f *Finding) toBrief() Brief {

@@ -121,6 +121,7 @@ func (in *Input) findingsOfQuestion(q *Question) []Finding {
 
 func (in *Input) findingsOfTable(on Reference) []Finding {
 	if t := in.Schema.Table(on.Keyspace, on.Table); t != nil {
+		in.countReaders()
 		return in.checkTable(t)
 	}
 	return nil

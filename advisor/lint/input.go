@@ -31,6 +31,13 @@ type Input struct {
 	Touched map[Reference]bool
 
 	taken map[Reference]*Finding // names of tables that other fixes make
+
+	// Of one made by With: what it was made of, the questions of which the plan changed, and the tables that came.
+	from    *Input
+	changed map[string]Planned
+	come    []Reference
+
+	readers map[Reference]int // questions by table that they read, once counted
 }
 
 // Reference names a table.

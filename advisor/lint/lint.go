@@ -35,12 +35,22 @@ func Lint(in *Input) *Report {
 
 // allFindings looks at everything. The worst come first.
 func (in *Input) allFindings() []Finding {
+	return in.findingsOf(func(*Question) bool { return true }, func(*schema.Table) bool { return true })
+}
+
+// findingsOf looks at some questions and tables, and at all attributes. The worst come first.
+func (in *Input) findingsOf(asked func(*Question) bool, looked func(*schema.Table) bool) []Finding {
+	in.countReaders()
 	out := []Finding{}
 	for i := range in.Questions {
-		out = append(out, in.checkQuestion(&in.Questions[i])...)
+		if asked(&in.Questions[i]) {
+			out = append(out, in.checkQuestion(&in.Questions[i])...)
+		}
 	}
 	for _, t := range in.sortedTables() {
-		out = append(out, in.checkTable(t)...)
+		if looked(t) {
+			out = append(out, in.checkTable(t)...)
+		}
 	}
 	out = append(out, in.checkAttributes()...)
 	slices.SortStableFunc(out, func(a, b Finding) int {
@@ -118,21 +128,7 @@ func (in *Input) checkTable(t *schema.Table) []Finding {
 		out = append(out, f)
 	}
 	out = append(out, in.checkSize(t, fact)...)
-	readers := 0
-	for i := range in.Questions {
-		for j := range in.Questions[i].Reads {
-			if in.Questions[i].Reads[j].On() == on {
-				readers++
-			}
-		}
-		if slices.Contains(in.Questions[i].Tables, on) {
-			readers++
-		}
-	}
-	if slices.Contains(in.Support, on) {
-		readers++
-	}
-	if readers == 0 && len(in.Questions) > 0 && (!in.Partial || in.Touched[on]) {
+	if in.readers[on] == 0 && !slices.Contains(in.Support, on) && len(in.Questions) > 0 && (!in.Partial || in.Touched[on]) {
 		f := in.newFinding(UnusedTable, on, nil, "no statement reads it")
 		if in.Partial {
 			f.Severity, f.Reason = Note, "statements that were seen write it, and none reads it"
@@ -152,6 +148,20 @@ func (in *Input) checkTable(t *schema.Table) []Finding {
 		out = append(out, in.newFinding(NotStatic, on, repeated, "the partition key (%s) determines %s: it is stored once for each row of the partition", joinNames(t.PartitionKey()), strings.Join(repeated, ", ")))
 	}
 	return out
+}
+
+// countReaders counts the questions that read each table.
+func (in *Input) countReaders() {
+	in.readers = map[Reference]int{}
+	for i := range in.Questions {
+		q := &in.Questions[i]
+		for j := range q.Reads {
+			in.readers[q.Reads[j].On()]++
+		}
+		for _, on := range q.Tables {
+			in.readers[on]++
+		}
+	}
 }
 
 // factOf is what is known of a table, never nil.

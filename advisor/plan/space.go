@@ -43,6 +43,8 @@ type Arc struct {
 	// Table is what is read. A look-up table's base is read after it.
 	Table *model.Table
 	Steps []Step
+	// Hand, of an arc of what an application does by hand in place of the query, is the statement that it is of (OrByHand). Steps are those of one execution.
+	Hand *Hand
 }
 
 // MaxArcs is about the greatest number of arcs of a space. Beyond it plans are missing, those of most requests and rows

@@ -48,7 +48,7 @@ type column struct {
 // (Fewer rows would do for no query. More would do for DISTINCT, min and max, but no model says that each entity has at
 // least one partner over a to-many edge.)
 func (b *builder) usablesOf(t *model.Table) []*usable {
-	if !t.Identifies() {
+	if !b.meets(t.Tree) && !slices.ContainsFunc(t.Nests, func(n *model.Nest) bool { return b.meets(n.Tree) }) || !t.Identifies() {
 		return nil
 	}
 	ways, more := embeddings(t.Whole(), b.query.Tree)
@@ -83,6 +83,18 @@ func (b *builder) usablesOf(t *model.Table) []*usable {
 		}
 	}
 	return list
+}
+
+// meets tells whether a tree has an entity of the query's, or an occurrence of one. Most tables have none.
+func (b *builder) meets(tree model.Tree) bool {
+	for _, e := range tree.Entities {
+		for _, q := range b.query.Tree.Entities {
+			if e.Base() == q.Base() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bindColumns works out what the columns of a table are to the query.

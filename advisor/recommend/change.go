@@ -1,7 +1,6 @@
 package recommend
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,17 +26,7 @@ type joined struct {
 	parts []infer.Use
 	reads []*read // of parts
 	feeds []infer.Join
-}
-
-// adviseChanges makes the advice of the application tier: one design for each path query, over the existing tables and all that
-// the enumerator makes of the query, charged with the writes.
-func (k *maker) adviseChanges() error {
-	for _, j := range k.listJoins() {
-		if err := k.adviseChange(j); err != nil {
-			return err
-		}
-	}
-	return nil
+	views []*model.Table // viewsOf, once asked for
 }
 
 // listJoins lists the path queries worth the effort, those first that take most work today; at most eight.
@@ -93,80 +82,91 @@ func (k *maker) costToday(j *joined) cost.Cost {
 	return sum
 }
 
-// designJoin makes the workload of one join and all writes, and designs for it. tables are those to be made.
-func (k *maker) designJoin(j *joined) (w *workload.Workload, d *design.Design, tables []*design.Table, err error) {
-	w = &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
+// workloadOf is the workload of one join and all writes.
+func (k *maker) workloadOf(j *joined) *workload.Workload {
+	w := &workload.Workload{Name: j.asked.ID, Graph: k.model.Graph, Tables: k.model.Tables, Statements: []*workload.Statement{j.asked}}
 	for _, s := range k.model.Workload.Statements {
 		if s.Write != nil {
 			w.Statements = append(w.Statements, s)
 		}
 	}
-	d, err = design.Choose(k.ctx, w, design.Options{
-		Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: joinCandidates(w, j.reads[0].access.Keyspace, k.declaredKeys(j)), NoEnumeration: true,
-	})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for _, t := range d.Tables {
-		if !t.Table.Existing {
-			t.Table.Name = t.Name
-			tables = append(tables, t)
-		}
-	}
-	return w, d, tables, nil
+	return w
 }
 
-// adviseChange works out the advice for one join, if there is any.
-func (k *maker) adviseChange(j *joined) error {
-	w, d, tables, err := k.designJoin(j)
-	var unanswerable *design.UnanswerableError
-	switch {
-	case errors.As(err, &unanswerable):
-		return nil
-	case k.ctx.Err() != nil:
-		return k.ctx.Err()
-	case err != nil:
-		k.advice.Problems = append(k.advice.Problems, fmt.Sprintf("no design for the join %s: %v", j.asked.ID, err))
-		return nil
+// viewsOf lists the tables that may be made for a join.
+func (k *maker) viewsOf(j *joined) []*model.Table {
+	if j.views == nil {
+		j.views = joinCandidates(k.workloadOf(j), j.reads[0].access.Keyspace, k.declaredKeys(j))
 	}
+	return j.views
+}
+
+// whyNoChange says why nothing can be advised for a join whatever it costs, "" if something can.
+func (k *maker) whyNoChange(j *joined) string {
+	if why := k.unmeasuredOf(j); why != "" {
+		return why
+	}
+	if why := k.open(&Recommendation{}, j); why != "" {
+		return why
+	}
+	if c, _ := k.certainty(j); c < k.Thresholds.Confidence {
+		return fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*c, 100*k.Thresholds.Confidence)
+	}
+	return ""
+}
+
+// change is the change of a join that is advised.
+type change struct {
+	joined  *joined
+	advice  *Recommendation
+	without *design.Design // the best one in which it is done by hand
+}
+
+// changeOf works out the advice for one join of a choice: nil if the choice leaves it as it is. It says why nothing is advised though the choice has tables
+// for it.
+func (k *maker) changeOf(t *together, j *joined) (*change, string) {
+	if !t.changed(j) {
+		return nil, ""
+	}
+	d, tables := t.of(j)
 	before, after := k.costToday(j), d.Statements[0].Cost
 	writes := 0.0
 	for _, s := range d.Statements[1:] {
-		writes += s.Statement.Weight * (s.Cost.Work - s.CurrentCost.Work)
+		m, err := cost.For(k.costs, s.Statement)
+		if err != nil {
+			return nil, err.Error()
+		}
+		for _, w := range s.Writes {
+			writes += s.Statement.Weight * cost.Write(m, w).Work / float64(len(t.sharers(w.Table)))
+		}
 	}
 	saved := j.asked.Weight*(before.Work-after.Work) - writes
 	ratio := clamp(1 - after.Work/before.Work)
 	bars := k.bars(changeID(j))
-	switch {
-	case k.unmeasuredOf(j) != "":
-		k.noteJoin(j, k.unmeasuredOf(j))
-		return nil
-	case len(tables) == 0:
-		k.noteJoin(j, "no new table would make that cheaper")
-		return nil
-	case perHour(saved) < bars.SavedSeconds || ratio < bars.SavedRatio:
-		k.noteJoin(j, "a table made for it "+bars.tooLittle(saved, ratio, bars.SavedRatio))
-		return nil
+	if perHour(saved) < bars.SavedSeconds || ratio < bars.SavedRatio {
+		return nil, "a table made for it " + bars.tooLittle(saved, ratio, bars.SavedRatio)
+	}
+	x, err := t.study.ByHand(k.ctx, j.asked.ID)
+	if err != nil {
+		return nil, err.Error()
+	}
+	beside, left := x.Cost-t.After, clamp(1-after.Work/statementOf(x.Design, j).Cost.Work)
+	if perHour(beside) < bars.SavedSeconds || left < bars.SavedRatio {
+		return nil, "beside what else is advised a table made for it " + bars.tooLittle(beside, left, bars.SavedRatio)
 	}
 	if err := k.tryAnswers(j, tables, d); err != nil {
-		k.noteJoin(j, err.Error())
-		return nil
+		return nil, err.Error()
 	}
 	r := k.describeJoin(j, tables, d)
-	if why := k.open(&r, j); why != "" {
-		k.noteJoin(j, why)
-		return nil
-	}
-	if r.Confidence < k.Thresholds.Confidence {
-		k.noteJoin(j, fmt.Sprintf("that is only %.0f %% certain: advice is given from %.0f %% on", 100*r.Confidence, 100*k.Thresholds.Confidence))
-		return nil
-	}
+	k.open(&r, j)
 	first := &r.Statements[0]
 	first.PredictedBeforeMs, first.PredictedWorkBeforeMs = before.Latency, before.Work
 	first.PredictedAfterMs, first.PredictedWorkAfterMs = after.Latency, after.Work
 	first.PlanBefore, first.PlanAfter = k.planToday(j), d.Statements[0].Plan.String()
 	r.SavedSecondsPerSecond = saved / 1000
 	r.BenefitRatio = ratio
+	beside /= 1000
+	r.MarginalSecondsPerSecond = &beside
 	r.Sensitivity = fmt.Sprintf("The change pays as long as the join is done more often than %s (now %s), with as many writes as now.",
 		rate(max(0, writes)/(before.Work-after.Work)), rate(j.asked.Weight))
 	k.addWriters(&r, d)
@@ -175,11 +175,10 @@ func (k *maker) adviseChange(j *joined) error {
 	for _, t := range tables {
 		made = append(made, t.Table)
 	}
-	r.Safety, r.Place = safetyOf(w, made), k.placeAmongOptions(j.asked, made, d.Statements[0].Plan)
+	r.Safety, r.Place = safetyOf(k.workloadOf(j), made), k.placeAmongOptions(j.asked, made, d.Statements[0].Plan)
 	r.Why = k.whyChange(&r, j, tables)
 	r.Method = k.changeMethod(j, tables, d)
-	k.advice.Recommendations = append(k.advice.Recommendations, r)
-	return nil
+	return &change{j, &r, x.Design}, ""
 }
 
 // joinCandidates lists the tables that are weighed for a join: the materialised view of its query, those of the parts that it
@@ -306,16 +305,12 @@ func (k *maker) describeJoin(j *joined, tables []*design.Table, d *design.Design
 			From: f.From, To: f.To, Shape: string(f.Feed.Shape), Observed: f.Feed.Executions, Hits: f.Feed.Hits, Decoys: f.Feed.Decoys,
 			PerExecution: f.Feed.PerExecution, LagP50Ms: f.Feed.LagP50 / 1000, LagP99Ms: f.Feed.LagP99 / 1000, Confidence: f.Feed.Confidence,
 		})
-		r.Confidence = min(r.Confidence, f.Feed.Confidence)
 	}
 	r.Evidence.Facts = append(r.Evidence.Facts, "as one question: "+j.asked.String())
-	for _, e := range k.model.Relationships {
-		for _, edge := range j.asked.Query.Tree.Edges {
-			if edge.Name == e.Name {
-				r.Confidence = min(r.Confidence, e.Confidence)
-				r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s.%s -> %s (%s, by %s), confidence %.2f", e.From, e.Forward, e.To, e.Kind, e.Column, e.Confidence))
-			}
-		}
+	var over []infer.Relationship
+	r.Confidence, over = k.certainty(j)
+	for _, e := range over {
+		r.Evidence.Facts = append(r.Evidence.Facts, fmt.Sprintf("%s.%s -> %s (%s, by %s), confidence %.2f", e.From, e.Forward, e.To, e.Kind, e.Column, e.Confidence))
 	}
 	for _, x := range d.Rejected {
 		if len(r.Alternatives) == 3 || !isFinite(x.Work) {
@@ -325,6 +320,20 @@ func (k *maker) describeJoin(j *joined, tables []*design.Table, d *design.Design
 	}
 	r.Risks = k.changeRisks(j, d)
 	return r
+}
+
+// certainty is that of the least certain of the facts that a join is concluded from, and the relationships that it goes over.
+func (k *maker) certainty(j *joined) (least float64, over []infer.Relationship) {
+	least = 1
+	for _, f := range j.feeds {
+		least = min(least, f.Feed.Confidence)
+	}
+	for _, e := range k.model.Relationships {
+		if slices.ContainsFunc(j.asked.Query.Tree.Edges, func(edge *model.Relationship) bool { return edge.Name == e.Name }) {
+			least, over = min(least, e.Confidence), append(over, e)
+		}
+	}
+	return least, over
 }
 
 // tablesOf lists the tables that the join reads, in the order of reading.

@@ -2,15 +2,15 @@
 // by itself, changes that only the application's developers can make, and what is better left as it is, each with the
 // statements it touches, what they cost now and would cost, what writes would pay, and why not.
 //
-// There are two tiers, each an integer program of its own (advisor/design) over the same workload:
+// There are two tiers, two answers of one integer program (advisor/design; together.go) over the same workload:
 //
 //	transparent: tables = existing ones (free) + one look-up table per (table, column) that a read now asks for with ALLOW
 //	             FILTERING or by a secondary index. The design decides by cost; a Judge says whether the
 //	             rewrite would be correct. What the design takes becomes "look-up table", what it leaves although an index
 //	             serves it becomes "keep".
-//	application: for every path query joined by hand in the application (a feed tree), tables = existing ones + whatever the
-//	             enumerator makes of the query. What the design takes becomes "application change": new tables and a sketch
-//	             of the code, never a silent rewrite.
+//	application: beside these, for the path queries joined by hand in the application (feed trees) that take most work, what the
+//	             enumerator makes of them and what writes need to keep that true. What the design takes becomes "application
+//	             change": new tables and a sketch of the code, never a silent rewrite. Each is worth what would be lost without it.
 //
 // Each carries what the query-driven method says of it (method.go): access class before and after, patterns and mapping rules of
 // its tables, findings of the linter that it cures and causes.

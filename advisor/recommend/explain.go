@@ -46,6 +46,9 @@ func Explain(w io.Writer, r Recommendation) error {
 		if m := r.MarginalSecondsPerSecond; m != nil {
 			p.line("  beside the rest %s: so much would be lost without it, if all else is done that is advised", Work(*m))
 		}
+		if len(r.NeedlessWith) > 0 {
+			p.line("  needless with   %s: once that is done, nothing is left for it", strings.Join(r.NeedlessWith, ", "))
+		}
 		if len(r.OnlyWith) > 0 {
 			p.line("  only with       %s: it does not pay without", strings.Join(r.OnlyWith, ", "))
 		}

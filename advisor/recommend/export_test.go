@@ -21,10 +21,11 @@ func TryChanged(ctx context.Context, in Input, change func(d *design.Design, tab
 	if len(list) == 0 {
 		return errors.New("no join")
 	}
-	_, d, tables, err := k.designJoin(list[0])
+	t, err := k.chooseTogether(list[:1], nil, nil)
 	if err != nil {
 		return err
 	}
+	d, tables := t.of(list[0])
 	change(d, tables)
 	return k.tryAnswers(list[0], tables, d)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -34,7 +35,8 @@ type offer struct {
 
 // adviseLookUps makes the advice of the transparent tier.
 func (k *maker) adviseLookUps() error {
-	offers, kept := k.listOffers(), k.listKept()
+	k.offers, k.kept = k.listOffers(), k.listKept()
+	offers, kept := k.offers, k.kept
 	if len(offers)+len(kept) == 0 {
 		return nil
 	}
@@ -49,7 +51,7 @@ func (k *maker) adviseLookUps() error {
 			}
 		}
 	}
-	d, err := k.settled(offers, k.choice(k.ctx, ids))
+	study, d, err := k.settled(offers, kept, ids)
 	if k.ctx.Err() != nil {
 		return k.ctx.Err()
 	}
@@ -61,6 +63,7 @@ func (k *maker) adviseLookUps() error {
 	for _, s := range d.Statements {
 		after[s.Statement.ID] = s
 	}
+	k.transparent = transparent{Design: d, study: study, after: after}
 	for _, o := range kept {
 		var users []*read
 		for _, r := range o.reads {
@@ -88,8 +91,16 @@ func (k *maker) adviseLookUps() error {
 			k.declineRead(o, r, d, len(users) > 0)
 		}
 	}
-	k.weighMarginal(offers, kept, d)
+	k.weighMarginal()
 	return nil
+}
+
+// transparent is what was chosen of what Helenus can do by itself.
+type transparent struct {
+	*design.Design
+	study   *design.Study
+	after   map[string]*design.Statement // by id
+	advised []string                     // ids of what is advised of it, and can be carried out
 }
 
 func readsTable(p *plan.Plan, t *model.Table) bool {
@@ -246,8 +257,8 @@ func (k *maker) adviseLookUp(o *offer, users []*read, d *design.Design) {
 // its own, to keep it: it looks improvable and is not.
 func (k *maker) declineRead(o *offer, u *read, d *design.Design, taken bool) {
 	fp := u.statement.Fingerprint
-	if u.access.Class != schema.IndexRead || taken || k.hasOther(o, u, d) {
-		if k.reasons[fp] == "" && !k.hasOther(o, u, d) {
+	if u.access.Class != schema.IndexRead || taken || k.hasOther(o, u) {
+		if k.reasons[fp] == "" && !k.hasOther(o, u) {
 			k.reasons[fp] = "a look-up table by " + o.column + " would not be cheaper" + k.rejectionOf(o, d)
 		}
 		return
@@ -286,18 +297,8 @@ func (k *maker) adviseKeeping(o *offer, u *read, d *design.Design) {
 }
 
 // hasOther reports whether the design has given a read another look-up table.
-func (k *maker) hasOther(o *offer, u *read, d *design.Design) bool {
-	for _, s := range d.Statements {
-		if s.Statement.ID != u.asked.ID {
-			continue
-		}
-		for _, t := range s.Plan.Tables() {
-			if t.Base != nil && t != o.table {
-				return true
-			}
-		}
-	}
-	return false
+func (k *maker) hasOther(o *offer, u *read) bool {
+	return slices.ContainsFunc(k.transparent.after[u.asked.ID].Plan.Tables(), func(t *model.Table) bool { return t.Base != nil && t != o.table })
 }
 
 func (k *maker) rejectionOf(o *offer, d *design.Design) string {
@@ -387,11 +388,16 @@ func (k *maker) addReads(r *Recommendation, o *offer, users []*read, m *cost.Cas
 
 // planThrough is the plan of a read that goes through the look-up table.
 func (k *maker) planThrough(o *offer, u *read, m *cost.Cassandra) (*plan.Plan, cost.Cost) {
+	return k.planOver(u.asked.Query, m, o.throughAlone())
+}
+
+// throughAlone is the look-up table over a base that can be read by key only.
+func (o *offer) throughAlone() *model.Table {
 	base := *o.table.Base
 	base.Indexes, base.ScanAllowed = nil, false
 	table := *o.table
 	table.Base = &base
-	return k.planOver(u.asked.Query, m, &table)
+	return &table
 }
 
 // addWrites adds the writes that would have to keep the look-up table true too, and returns their additional work per second.
@@ -439,12 +445,16 @@ func (k *maker) describeWrite(st *capture.Statement, otherwise float64) Write {
 
 // turnsAt is the least number of nodes at which the look-up table saves more than it costs; 0 if there is none.
 func (k *maker) turnsAt(o *offer, u *read) int {
+	space, err := plan.NewSpace(u.asked.Query, []*model.Table{o.throughAlone()}, nil) // its plans are the same on all clusters
+	if err != nil {
+		return 0
+	}
 	for n := k.Nodes + 1; n <= k.Thresholds.SlowestKeep; n++ {
 		m, err := atNodes(k.costs, n)
 		if err != nil {
 			return 0
 		}
-		_, through := k.planThrough(o, u, m)
+		_, through := cheapestPlan(space, m)
 		put := 0.0
 		for _, p := range k.payingWrites(o) {
 			put += p.asked.Weight * o.upkeepOf(m, &p)

@@ -54,11 +54,17 @@ type maker struct {
 	model   *infer.Model
 	costs   *cost.Cassandra // calibrated to this cluster
 	singles *workload.Workload
-	reads   map[string]*read  // by fingerprint: the reads of singles
-	reasons map[string]string // by fingerprint: why nothing is advised
-	notes   map[string]string // by fingerprint: what else was weighed, and why not
-	linted  *lint.Input       // what there is, as the linter looks at it; nil: not yet
+	reads   map[string]*read          // by fingerprint: the reads of singles
+	reasons map[string]string         // by fingerprint: why nothing is advised
+	notes   map[string]string         // by fingerprint: what else was weighed, and why not
+	paying  map[*model.Table][]paying // by look-up table: payingWrites, once asked for
+	linted  *lint.Input               // what there is, as the linter looks at it; nil: not yet
 	advice  *Advice
+
+	// What may be chosen of what Helenus can do by itself, and what was.
+	offers      []*offer
+	kept        []*keptOffer
+	transparent transparent
 }
 
 // read is a read of the application, on its own.
@@ -68,7 +74,8 @@ type read struct {
 	asked     *workload.Statement
 	space     *plan.Space // over the table that it reads
 	plan      *plan.Plan  // the cheapest one in it
-	price     cost.Cost   // of plan, as observed
+	assumed   cost.Cost   // of plan, by the cost model
+	price     cost.Cost   // the same as observed
 	access    schema.Access
 }
 
@@ -112,6 +119,7 @@ func newMaker(ctx context.Context, in Input, s *capture.Snapshot) (*maker, error
 	in.Snapshot = s
 	return &maker{
 		Input: in, ctx: ctx, model: m, reads: map[string]*read{}, reasons: map[string]string{}, notes: map[string]string{},
+		paying: map[*model.Table][]paying{},
 		advice: &Advice{Recommendations: []Recommendation{}, Dismissed: []Dismissal{}, Unexplained: m.Unexplained, At: in.At},
 	}, nil
 }
@@ -149,8 +157,8 @@ func (k *maker) planReads() error {
 		return fmt.Errorf("recommend: calibrate: %w", err)
 	}
 	for _, r := range k.reads {
-		r.plan, r.price = cheapestPlan(r.space, k.costs)
-		r.price = observed(r, r.price)
+		r.plan, r.assumed = cheapestPlan(r.space, k.costs)
+		r.price = observed(r, r.assumed)
 	}
 	return nil
 }

@@ -24,17 +24,17 @@ type weighed struct {
 	id    string
 	table *model.Table
 	title string // of the table, as an alternative
-	reads []*read
 }
 
-// weighMarginal works out what each advised table saves beside the others. d is the design that they are of.
-func (k *maker) weighMarginal(offers []*offer, kept []*keptOffer, d *design.Design) {
+// weighMarginal works out what each advised table saves beside the others.
+func (k *maker) weighMarginal() {
+	d := k.transparent.Design
 	var all []weighed
-	for _, o := range offers {
-		all = append(all, weighed{lookUpIDs(o.schema, o.column)[0], o.table, "look-up table " + o.name, o.reads})
+	for _, o := range k.offers {
+		all = append(all, weighed{lookUpIDs(o.schema, o.column)[0], o.table, "look-up table " + o.name})
 	}
-	for _, o := range kept {
-		all = append(all, weighed{keptID(o.schema, o.held), o.table, "finding rows by " + o.name, o.reads})
+	for _, o := range k.kept {
+		all = append(all, weighed{keptID(o.schema, o.held), o.table, "finding rows by " + o.name})
 	}
 	var advised []weighed
 	for _, w := range all {
@@ -51,31 +51,25 @@ func (k *maker) weighMarginal(offers []*offer, kept []*keptOffer, d *design.Desi
 		}
 		return strings.Compare(a.id, b.id)
 	})
-	choose, tables := k.choice(k.ctx, nil), k.singles.Tables
-	defer func() { k.singles.Tables = tables }()
+	read := readBy(d)
 	for _, w := range advised[:min(len(advised), maxMarginal)] {
-		var left []*model.Table
-		for _, o := range offers {
-			if o.table != w.table {
-				left = append(left, o.table)
-			}
-		}
-		k.singles.Tables = slices.DeleteFunc(slices.Clone(tables), func(t *model.Table) bool { return t == w.table })
-		without, err := choose(left)
-		if err != nil {
+		x, err := k.transparent.study.WithoutAll(k.ctx, []*model.Table{w.table})
+		if err != nil || !x.Possible {
 			continue // told by the design itself, where it matters
 		}
+		without := x.Design
+		then := readBy(without)
 		r := k.advice.Recommendation(w.id)
 		marginal := max(0, without.After-d.After) / 1000
 		r.MarginalSecondsPerSecond = &marginal
 		for _, other := range advised {
-			if other.id != w.id && uses(d, other.table) && !uses(without, other.table) {
+			if other.id != w.id && read[other.table] && !then[other.table] {
 				o := k.advice.Recommendation(other.id)
 				o.OnlyWith = append(o.OnlyWith, w.id)
 			}
 		}
 		for _, other := range all {
-			if uses(d, other.table) || !uses(without, other.table) || slices.ContainsFunc(r.Alternatives, func(a Alternative) bool { return a.Title == other.title }) {
+			if read[other.table] || !then[other.table] || slices.ContainsFunc(r.Alternatives, func(a Alternative) bool { return a.Title == other.title }) {
 				continue
 			}
 			for _, s := range without.Statements {
@@ -95,13 +89,24 @@ func (r *Recommendation) Beside() (text string) {
 	if m := r.MarginalSecondsPerSecond; m != nil && *m < 0.9*r.SavedSecondsPerSecond {
 		text = fmt.Sprintf(" Without it, other advice would do a part of that: %s would be lost.", Work(*m))
 	}
+	if len(r.NeedlessWith) > 0 {
+		text += fmt.Sprintf(" Once %s is done, it is needless.", strings.Join(r.NeedlessWith, " or "))
+	}
 	if len(r.OnlyWith) > 0 {
 		text += fmt.Sprintf(" It does not pay without %s.", strings.Join(r.OnlyWith, " and "))
 	}
 	return text
 }
 
-// uses tells whether a statement of a design reads a table.
-func uses(d *design.Design, t *model.Table) bool {
-	return slices.ContainsFunc(d.Statements, func(s *design.Statement) bool { return s.Plan != nil && readsTable(s.Plan, t) })
+// readBy are the tables that the queries of a design read.
+func readBy(d *design.Design) map[*model.Table]bool {
+	read := map[*model.Table]bool{}
+	for _, s := range d.Statements {
+		if s.Plan != nil {
+			for _, t := range s.Plan.Tables() {
+				read[t] = true
+			}
+		}
+	}
+	return read
 }

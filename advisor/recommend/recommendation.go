@@ -73,8 +73,10 @@ type Recommendation struct {
 	// It is less than SavedSecondsPerSecond where something else would do a part of it. nil: it was not worked out.
 	MarginalSecondsPerSecond *float64 `json:"marginal_seconds_per_second,omitempty"`
 	OnlyWith                 []string `json:"only_with,omitempty"` // ids of recommendations without which it would not pay
-	BenefitRatio             float64  `json:"benefit_ratio"`       // 0..1, of the work of the reads
-	WriteCostRatio           float64  `json:"write_cost_ratio"`    // latency of the dearest write afterwards, in multiples of now; 1 if none
+	// NeedlessWith are ids of changes of the application that read otherwise what this is for: it is advised for as long as they are not made.
+	NeedlessWith   []string `json:"needless_with,omitempty"`
+	BenefitRatio   float64  `json:"benefit_ratio"`    // 0..1, of the work of the reads
+	WriteCostRatio float64  `json:"write_cost_ratio"` // latency of the dearest write afterwards, in multiples of now; 1 if none
 	// WriteRequests are those inside Cassandra for one of the writes that pay, its own among them, in the mean; 0: none pays, or a change of the application.
 	WriteRequests float64  `json:"write_requests,omitempty"`
 	StorageBytes  float64  `json:"storage_bytes"` // of new tables, without replication and compression
@@ -194,6 +196,7 @@ type Advice struct {
 	Recommendations []Recommendation    `json:"recommendations"`     // by saved time, greatest first; keeps last
 	Dismissed       []Dismissal         `json:"dismissed"`           // by fingerprint
 	Unexplained     []infer.Unexplained `json:"unexplained"`         // what the model could not express
+	Answers         []Answer            `json:"answers,omitempty"`   // sets of recommendations that go together: of what Helenus can do by itself, and of all
 	Timeline        string              `json:"timeline,omitempty"`  // why no calendar is advised; "" if one is, or nobody asked
 	Problems        []string            `json:"problems,omitempty"`  // what could not be worked out, and why
 	Questions       []Asked             `json:"questions,omitempty"` // those worth most to have answered, first

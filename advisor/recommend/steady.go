@@ -1,7 +1,6 @@
 package recommend
 
 import (
-	"context"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -86,8 +85,8 @@ func observed(r *read, assumed cost.Cost) cost.Cost {
 }
 
 // settled chooses among look-up tables. Where tables that are not shown would take the place of ones that are, both choices are worked out, and the new
-// one is taken only if it is clearly better.
-func (k *maker) settled(offers []*offer, choose func([]*model.Table) (*design.Design, error)) (*design.Design, error) {
+// one is taken only if it is clearly better. ids are the statements of which is worked out how far their weights may move.
+func (k *maker) settled(offers []*offer, kept []*keptOffer, ids []string) (*design.Study, *design.Design, error) {
 	all := make([]*model.Table, len(offers))
 	contested := map[*offer]bool{}
 	for i, o := range offers {
@@ -99,7 +98,7 @@ func (k *maker) settled(offers []*offer, choose func([]*model.Table) (*design.De
 			continue
 		}
 		for _, other := range offers {
-			if k.isShown(lookUpIDs(other.schema, other.column)[0]) {
+			if other.schema != o.schema || k.isShown(lookUpIDs(other.schema, other.column)[0]) {
 				continue
 			}
 			for _, r := range o.reads {
@@ -109,36 +108,38 @@ func (k *maker) settled(offers []*offer, choose func([]*model.Table) (*design.De
 			}
 		}
 	}
-	d, err := choose(all)
+	study, d, err := k.chooseLookUps(all, offers, kept, ids)
 	if err != nil || len(contested) == 0 {
-		return d, err
+		return study, d, err
 	}
-	var kept []*model.Table
+	var settled []*model.Table
 	for _, o := range offers {
 		if !contested[o] {
-			kept = append(kept, o.table)
+			settled = append(settled, o.table)
 		}
 	}
-	before, err := choose(kept)
+	other, before, err := k.chooseLookUps(settled, offers, kept, ids)
 	if err != nil {
-		return d, nil //nolint:nilerr // the whole choice is there
+		return study, d, nil //nolint:nilerr // the whole choice is there
 	}
 	work := 0.0
 	for r := range concerned {
 		work += r.rate * r.price.Work
 	}
 	if before.After-d.After > clearly*work {
-		return d, nil
+		return study, d, nil
 	}
-	return before, nil
+	return other, before, nil
 }
 
-// choice is a design over some look-up tables.
-func (k *maker) choice(ctx context.Context, ids []string) func([]*model.Table) (*design.Design, error) {
-	return func(tables []*model.Table) (*design.Design, error) {
-		return design.Choose(ctx, k.singles, design.Options{
-			Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: tables, NoEnumeration: true, Allow: design.LookUpsOnly,
-			Sensitivity: ids,
-		})
+// chooseLookUps is a design over some look-up tables, of the offers, and what the application keeps.
+func (k *maker) chooseLookUps(tables []*model.Table, offers []*offer, kept []*keptOffer, ids []string) (*design.Study, *design.Design, error) {
+	o := design.Options{Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: tables, NoEnumeration: true, Allow: design.LookUpsOnly, Sensitivity: ids}
+	k.knownCosts(&o, offers, kept)
+	study, err := design.NewStudy(k.ctx, k.singles, o)
+	if err != nil {
+		return nil, nil, err
 	}
+	d, err := study.Design(k.ctx)
+	return study, d, err
 }

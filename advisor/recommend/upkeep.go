@@ -22,6 +22,10 @@ type paying struct {
 
 // payingWrites lists the writes that set or take away the column of a look-up.
 func (k *maker) payingWrites(o *offer) (list []paying) {
+	if list, known := k.paying[o.table]; known {
+		return list
+	}
+	defer func() { k.paying[o.table] = list }()
 	seen := map[string]bool{}
 	for _, s := range k.singles.Statements {
 		if s.Write == nil || seen[s.Sources[0]] {

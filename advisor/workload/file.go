@@ -41,6 +41,7 @@ type statementDocument struct {
 	Transaction string          `yaml:"transaction,omitempty"`
 	Consistency model.Placed    `yaml:"consistency,omitempty"`
 	Ceiling     float64         `yaml:"ceiling,omitempty"`
+	Returned    float64         `yaml:"returned,omitempty"`
 	Sources     []string        `yaml:"sources,omitempty"`
 }
 
@@ -201,6 +202,14 @@ func (d *statementDocument) statement(file string, data []byte, w *Workload) (*S
 	if !IsWeight(d.Ceiling) {
 		return nil, d.ID.Wrong(file, "statement %s: ceiling %g is not a number of milliseconds", s.ID, d.Ceiling)
 	}
+	switch {
+	case !IsWeight(d.Returned):
+		return nil, d.ID.Wrong(file, "statement %s: returned %g is not a number of rows", s.ID, d.Returned)
+	case s.Query != nil:
+		s.Query.Returned = d.Returned
+	case d.Returned != 0:
+		return nil, d.ID.Wrong(file, "statement %s returns no rows: returned is of queries", s.ID)
+	}
 	if err := d.weights(file, s, w.Mixes); err != nil {
 		return nil, err
 	}
@@ -338,6 +347,9 @@ func newStatementDocument(s *Statement) statementDocument {
 	d := statementDocument{
 		ID: model.Placed{Text: s.ID}, Text: model.Placed{Text: s.String()}, Group: s.Group, Transaction: s.Transaction,
 		Consistency: model.Placed{Text: s.Consistency}, Ceiling: s.Ceiling, Sources: s.Sources,
+	}
+	if s.Query != nil {
+		d.Returned = s.Query.Returned
 	}
 	if len(s.Weights) == 0 {
 		if d.Steps = s.Steps; len(s.Steps) == 0 {

@@ -45,8 +45,16 @@ type Statement struct {
 	// Only is, of a query of a statement that stays as it is written, the table that it names: it is read from there, or by what finds rows of that table
 	// (model.Table.Base), and by nothing else, however well another table might answer it. nil: any table will do.
 	Only *model.Table
+	// ByHand, of a query that the application does by several statements of its own, are these: it may go on so. Empty: any plan will do.
+	ByHand []Part
 	// Sources are the fingerprints of the statements seen that it stands for.
 	Sources []string
+}
+
+// Part is a statement that an application says in place of a query, and how often for one execution of it.
+type Part struct {
+	Statement *Statement
+	Times     float64
 }
 
 // Op is a comparison.

@@ -144,6 +144,22 @@ func TestContainment(t *testing.T) {
 			t.Errorf("%s: %.2f in %.2f..%.2f by %d", c.name, share, low, high, n)
 		}
 	}
+	// Without a common hash it is what Apart says.
+	for _, size := range []int{0, 5, 500, 3000} {
+		for _, other := range []int{0, 5, 500, 3000} {
+			v, o := New(1024), New(1024)
+			for i := range size {
+				v.Add(mixed(uint64(i)))
+			}
+			for i := range other {
+				o.Add(mixed(uint64(1_000_000 + i)))
+			}
+			share, low, high, n := v.Containment(o)
+			if h, m := v.Apart(o); share != 0 || low > 1e-12 || h != high || m != n {
+				t.Errorf("%d and %d: %g, %g..%g by %d, apart %g by %d", size, other, share, low, high, n, h, m)
+			}
+		}
+	}
 	if _, low, high, n := New(8).Containment(New(8)); n != 0 || low != 0 || high != 1 {
 		t.Error("something is known of nothing")
 	}

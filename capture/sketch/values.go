@@ -157,12 +157,7 @@ func (v *Values) Top(n int) []Counted {
 // Containment estimates the share of v's different values that o has too, with a 95 % interval. n is how many values that
 // rests on; with n 0 nothing is known.
 func (v *Values) Containment(o *Values) (share, low, high float64, n int) {
-	limit := uint64(math.MaxUint64)
-	for _, s := range []*Values{v, o} {
-		if s.distinct != nil {
-			limit = min(limit, s.hashes[s.k-1])
-		}
-	}
+	limit := v.comparable(o)
 	common, j := 0, 0
 	for _, h := range v.hashes {
 		if h > limit {
@@ -186,6 +181,34 @@ func (v *Values) Containment(o *Values) (share, low, high float64, n int) {
 	low, high = Interval(common, n)
 	return share, low, high, n
 }
+
+// Apart is what Containment says of a sketch with which it has no hash in common: how much of v's values o may have at most, and on how many that rests.
+func (v *Values) Apart(o *Values) (high float64, n int) {
+	limit := v.comparable(o)
+	n = len(v.hashes)
+	if limit < math.MaxUint64 {
+		n = sort.Search(n, func(i int) bool { return v.hashes[i] > limit })
+	}
+	if n > 0 && v.Complete() && limit == math.MaxUint64 {
+		return 0, n
+	}
+	_, high = Interval(0, n)
+	return high, n
+}
+
+// comparable is the greatest hash up to which both sketches have all.
+func (v *Values) comparable(o *Values) uint64 {
+	limit := uint64(math.MaxUint64)
+	for _, s := range []*Values{v, o} {
+		if s.distinct != nil {
+			limit = min(limit, s.hashes[s.k-1])
+		}
+	}
+	return limit
+}
+
+// Hashes are those that are kept, ascending. They are the sketch's own: to be read only.
+func (v *Values) Hashes() []uint64 { return v.hashes }
 
 // Interval is Wilson's 95 % interval of k of n.
 func Interval(k, n int) (low, high float64) {
