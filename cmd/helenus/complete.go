@@ -41,7 +41,7 @@ var argumentsKnown = map[string]known{
 	}),
 	"hold": changes(among(unserved...)), "throttle": changes(among(append([]string{string(migrate.Serving)}, unserved...)...)), "cut-over": changes(among(unserved...)),
 	"resume": changes(among(string(migrate.Suspended), string(migrate.Failed), string(calendar.Paused))), "drop": changes(among(string(migrate.RolledBack))), "pause": changes(among(string(calendar.Following))),
-	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames,
+	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames, "token logout": tokenNames,
 }
 
 // unserved are the states of a change before it serves.

@@ -131,6 +131,7 @@ var operations = map[string]operation{
 	"GET /api/v1/tokens":                        {says: "Who may", answer: is[[]access.Token]()},
 	"POST /api/v1/tokens":                       {says: "Make a token; this answer alone has its text", body: is[TokenOrder](), answer: is[TokenMade]()},
 	"DELETE /api/v1/tokens/{name}":              {says: "Revoke a token", body: is[Decision](), answer: is[access.Token]()},
+	"DELETE /api/v1/sessions/{name}":            {says: "End all sessions of somebody, at all members of a fleet: of a token's name, of a person of OpenID Connect, or api, of the bootstrap token", body: is[Decision](), answer: is[SessionsEnded]()},
 	"GET /api/v1/session":                       {says: "Who you are", answer: is[access.Identity]()},
 	"POST /api/v1/session": {says: "A cookie for a token, which does in place of it", answer: is[struct {
 		access.Identity
@@ -400,10 +401,10 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 		ask("POST", api+"changes/r-1/"+order, ann, 200)
 	}
 	ask("POST", api+"changes/r-1/filled", ann, 200)
-	ask("GET", api+"changes/r-1/spark", "", 200)
 	ask("POST", api+"changes/r-1/throttle", `{"actor": "ann", "rate": 500, "paused": false}`, 200)
 	ask("POST", api+"migrations/r-1/throttle", `{"actor": "ann", "paused": true}`, 200)
 	ask("POST", api+"changes/r-1/throttle", ann, 400)
+	ask("GET", api+"changes/r-1/spark", "", 200)
 	ask("GET", api+"cdc/tables", "", 200)
 	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "behind_bytes": 0, "rows": [{"keyspace": "shop", "table": "users", "id": "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", "key": ["AAAAAQ=="]}]}`, 200)
 	ask("GET", api+"members", "", 200)
@@ -426,6 +427,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("POST", api+"tokens", `{"name": "vic", "role": "viewer", "expires": "2099-01-01T00:00:00Z"}`, 200)
 	ask("GET", api+"tokens", "", 200)
 	ask("DELETE", api+"tokens/vic", ann, 200)
+	ask("DELETE", api+"sessions/vic", ann, 200)
 	ask("GET", api+"audit", "", 200)
 	ask("POST", api+"session", "", 200)
 	ask("DELETE", api+"session", "", 204)
