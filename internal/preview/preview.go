@@ -164,7 +164,7 @@ func approval(s *Subject) (list []string) {
 			"The application's own table is never altered. Roll back at any time, and statements run as written at once.")
 	}
 	return append(list,
-		"The rows of now are copied in the background; that waits by itself whenever the cluster has other things to do.",
+		"The rows of now are copied in the background, at a pace that you can change, or pause, at any time (throttle).",
 		"Both tables are compared, then reads are; only when all agree are reads answered from it.",
 		"The application's own table is never altered. Everything can be undone: roll back at any time, and statements run as written at once.")
 }

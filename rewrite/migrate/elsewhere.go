@@ -54,7 +54,7 @@ func (m *Manager) adopt(r *run) {
 		m.Log.Error("what another process has stored of a change can not be read", "change_id", r.id, "err", err)
 		return
 	}
-	if r.slower(&x) {
+	if r.repacedElsewhere(&x) {
 		r.m.Throttle, r.m.Events, r.stored = x.Throttle, x.Events, c.Work
 		r.repace()
 		return
@@ -90,6 +90,7 @@ func (m *Manager) rebase(r *run) {
 	if theirs := r.m; ours.Mode().less(theirs.Mode()) && phases[theirs.State].back {
 		r.m.State, r.m.Reason, r.m.Pending, r.m.Progress = ours.State, ours.Reason, ours.Pending, Progress{Started: ours.Progress.Started}
 		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
+		r.repace()
 		return
 	}
 	r.trail = nil

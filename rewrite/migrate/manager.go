@@ -327,6 +327,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 		}
 		m.fitStored(r)
 		m.renew(ctx, r)
+		r.repace()
 		runs[r.m.ID] = r
 	}
 	m.mu.Lock()

@@ -112,8 +112,8 @@ func (r *run) repace() {
 	r.pace.Store(&ordered{r.m.State, r.m.Throttle.Rate, r.m.IsPaused()})
 }
 
-// slower tells whether all that another process has stored of a change is another pace: then the work goes on, at that. r.mu is held.
-func (r *run) slower(theirs *Migration) bool {
+// repacedElsewhere tells whether all that another process has stored of a change is another pace: then the work goes on, at that. r.mu is held.
+func (r *run) repacedElsewhere(theirs *Migration) bool {
 	var ours Migration
 	if r.stored == nil || json.Unmarshal(r.stored, &ours) != nil || ours.Throttle == theirs.Throttle {
 		return false
