@@ -108,12 +108,12 @@ type orderPage struct {
 	Happens  []string
 	What, Is string // what is to be typed
 	Despite  []plan.Verdict
-	Holds    bool // it can be held before the cut-over
-	Fails    bool // it can be said what becomes of writes whose entry can not be written
-	Bulk     bool // a bulk job may fill its table
-	Limits   bool // it is a timeline, which is followed within limits
+	Holds    bool              // it can be held before the cut-over
+	Fails    bool              // it can be said what becomes of writes whose entry can not be written
+	Bulk     bool              // a bulk job may fill its table
+	Limits   bool              // it is a timeline, which is followed within limits
 	Pace     *migrate.Throttle // of a throttle: as it is now
-	Pauses   bool // and whether it may be paused
+	Pauses   bool              // and whether it may be paused
 	Error    string
 	Given    url.Values
 	Claims   bool

@@ -129,8 +129,8 @@ const lookAgain = time.Second
 
 // pace limits how fast the rows of a change are gone through: each caller waits for its turn.
 type pace struct {
-	usual   int                                            // rows a second where nobody ordered otherwise; 0: no limit
-	ordered func() *ordered                                // nil: nobody can
+	usual   int                                              // rows a second where nobody ordered otherwise; 0: no limit
+	ordered func() *ordered                                  // nil: nobody can
 	sleep   func(ctx context.Context, d time.Duration) error // nil: by the machine's clock
 
 	mu    sync.Mutex
