@@ -319,6 +319,11 @@ func (e *Engine) CutOver(ctx context.Context, id, actor string) error {
 	return e.manager.CutOver(ctx, id, actor)
 }
 
+// Throttle changes the pace at which a change is filled and verified.
+func (e *Engine) Throttle(ctx context.Context, id string, o migrate.ThrottleOrder, actor string) error {
+	return e.manager.Throttle(ctx, id, o, actor)
+}
+
 // Drop removes the tables of a migration that was rolled back.
 func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)

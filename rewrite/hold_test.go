@@ -35,12 +35,14 @@ func TestHeldUntilTheCutOver(t *testing.T) {
 		w.boot(quick())
 		waiting()
 		if err := testutil.CollectAndCompare(w.engine, strings.NewReader(`
-# HELP helenus_change_throttled 1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), held (a person orders the cut-over), requests (some from before do not end), unreadable (a client's can not be read) or bulk (somebody else is to fill its table); the text is in `+"`helenus changes`"+`.
+# HELP helenus_change_throttled 1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), held (a person orders the cut-over), paused (a person has, and lets it go on), throttled (it goes on, at the rate that a person ordered), requests (some from before do not end), unreadable (a client's can not be read) or bulk (somebody else is to fill its table); the text is in `+"`helenus changes`"+`.
 # TYPE helenus_change_throttled gauge
 helenus_change_throttled{change_id="m1",reason="bulk"} 0
 helenus_change_throttled{change_id="m1",reason="cassandra"} 0
 helenus_change_throttled{change_id="m1",reason="held"} 1
+helenus_change_throttled{change_id="m1",reason="paused"} 0
 helenus_change_throttled{change_id="m1",reason="requests"} 0
+helenus_change_throttled{change_id="m1",reason="throttled"} 0
 helenus_change_throttled{change_id="m1",reason="unreadable"} 0
 `), "helenus_change_throttled"); err != nil {
 			t.Error(err)

@@ -43,7 +43,7 @@ var (
 	descFilled   = describe("helenus_change_rows_filled", "Rows of the base table whose entry was filled, in parts of the ring that are done.", "change_id")
 	descToFill   = describe("helenus_change_rows_to_fill", "Rows of the base table that are to be filled, the filled ones included: estimated from the part of the ring that is done, and absent before 1 % is.", "change_id")
 	descStarted  = describe("helenus_change_state_start_timestamp_seconds", "When the present state was entered, Unix time.", "change_id")
-	descWaiting  = describe("helenus_change_throttled", "1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), held (a person orders the cut-over), requests (some from before do not end), unreadable (a client's can not be read) or bulk (somebody else is to fill its table); the text is in `helenus changes`.", "change_id", "reason")
+	descWaiting  = describe("helenus_change_throttled", "1 if a change waits; reason is cassandra (a statement of ours failed, and is tried again), held (a person orders the cut-over), paused (a person has, and lets it go on), throttled (it goes on, at the rate that a person ordered), requests (some from before do not end), unreadable (a client's can not be read) or bulk (somebody else is to fill its table); the text is in `helenus changes`.", "change_id", "reason")
 	descCompared = describe("helenus_change_compared_reads_total", "Reads compared in shadow that agreed, by what with: the answer to the application's read (read), to one of our own (own), or what the base's token ranges hold (ranges). Begun anew after an unexplained difference.", "change_id", "source")
 	descDiffered = describe("helenus_change_differences_total", "Reads compared in shadow that differed: explained (they agreed when read again) or unexplained (it answers otherwise: the change is suspended).", "change_id", "result")
 	descLatency  = describe("helenus_change_latency_seconds",
@@ -217,6 +217,11 @@ func (c sink) change(m *migrate.Migration) {
 	waits := ""
 	switch m.Progress.Throttled {
 	case "":
+		if m.IsThrottled() {
+			waits = "throttled"
+		}
+	case migrate.Paused:
+		waits = "paused"
 	case migrate.WaitsForRequests:
 		waits = "requests"
 	case Unreadable:
@@ -228,7 +233,7 @@ func (c sink) change(m *migrate.Migration) {
 	default:
 		waits = "cassandra"
 	}
-	for _, reason := range []string{"bulk", "cassandra", "held", "requests", "unreadable"} {
+	for _, reason := range []string{"bulk", "cassandra", "held", "paused", "requests", "throttled", "unreadable"} {
 		c.flag(descWaiting, waits == reason, m.ID, reason)
 	}
 	if m.Passes > 0 {

@@ -316,7 +316,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.sweep {
 		s.clients.Go(func() {
 			e := s.engines[0] // a pass without the pending rows, whose reads are as many steps as all else together
-			result, err := verify.New(e.session, lookUps(e).Maintainer, verify.Settings{Ranges: 1, Workers: 1}).Pass(e.life, s.lookup, nil)
+			result, err := verify.New(e.session, lookUps(e).Maintainer, verify.Settings{Ranges: 1, Workers: 1}).Pass(e.life, s.lookup, nil, nil)
 			if err == nil {
 				missing += result.Missing
 			}

@@ -159,18 +159,18 @@ func answerAlerts() []alert {
 			do:    []string{"Mend what the reason names, then `helenus resume CHANGE`: it is verified before it serves.", "Or `helenus rollback CHANGE`."},
 		},
 		{
-			name: "HelenusChangeStalled", expr: "changes(helenus_change_progress_ratio[30m]) == 0\nand on (job, instance, change_id) (helenus_change_state{state=~\"backfill|verify\"} == 1)\nand on (job, instance, change_id) (helenus_change_progress_ratio < 1)\nunless on (job, instance, change_id) (helenus_change_throttled{reason=\"bulk\"} == 1)", wait: "15m", severity: "warning",
+			name: "HelenusChangeStalled", expr: "changes(helenus_change_progress_ratio[30m]) == 0\nand on (job, instance, change_id) (helenus_change_state{state=~\"backfill|verify\"} == 1)\nand on (job, instance, change_id) (helenus_change_progress_ratio < 1)\nunless on (job, instance, change_id) (helenus_change_throttled{reason=~\"bulk|paused\"} == 1)", wait: "15m", severity: "warning",
 			summary: "A change does not get on", describe: "{{ $labels.change_id }} has made no progress for 30 minutes.",
 			means: "It fills or verifies its table, and no part of the ring was done meanwhile.",
 			look:  []string{"Change, Waits for.", "`helenus changes CHANGE`: what it waits for, in words.", "Cassandra: time-outs of scans, nodes that are down."},
-			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If `backfill-rate` is set very low, raise it."},
+			do:    []string{"Mend the cluster; it goes on by itself from where it was.", "If its pace is very low (`backfill-rate`, or what a person ordered), raise it while it goes on: `helenus throttle CHANGE --rate N`."},
 		},
 		{
-			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled{reason!="bulk"}) == 1`, wait: "15m", severity: "warning",
+			name: "HelenusChangeThrottled", expr: `max by (job, change_id, reason) (helenus_change_throttled{reason!~"bulk|throttled"}) == 1`, wait: "15m", severity: "warning",
 			summary: "A change has been waiting for 15 minutes", describe: "{{ $labels.change_id }} waits: {{ $labels.reason }}.",
-			means: "cassandra: a statement of ours fails and is tried again. requests: some that began before it do not end. unreadable: the requests of a client can not be read, so its writes can not be seen.",
+			means: "cassandra: a statement of ours fails and is tried again. requests: some that began before it do not end. unreadable: the requests of a client can not be read, so its writes can not be seen. paused: a person has paused it. held: it is ready, and a person orders the cut-over.",
 			look:  []string{"`helenus changes CHANGE`.", "`helenus connections`, for unreadable: which driver, and its compression."},
-			do:    []string{"cassandra: look at the cluster.", "requests: find the client that holds a request open; restart it if need be.", "unreadable: have its driver use lz4, snappy or no compression."},
+			do:    []string{"cassandra: look at the cluster.", "requests: find the client that holds a request open; restart it if need be.", "unreadable: have its driver use lz4, snappy or no compression.", "paused: `helenus throttle CHANGE --resume`, or its page in the console, once nothing speaks against it.", "held: `helenus cut-over CHANGE`."},
 		},
 		{
 			name: "HelenusGarbageDropped", expr: `sum by (job, instance) (increase(helenus_change_reconciled_total{outcome=~"dropped|failed"}[1h])) > 1000`, severity: "info",

@@ -98,7 +98,7 @@ func change() *page {
 	p.lines(12, "Rows filled of rows to fill", "Rows whose entry was filled, and how many there are by what is done of the ring. Good: they meet. If filled stands still: Waits for, beside.", "short",
 		query{`max by (change_id) (helenus_change_rows_filled{@,change_id=~"$change"})`, "{{change_id}} filled"},
 		query{`max by (change_id) (helenus_change_rows_to_fill{@,change_id=~"$change"})`, "{{change_id}} to fill"})
-	p.lines(12, "Waits for", "1 while it waits, by what for. Good: 0. cassandra: a statement of ours fails and is tried again, so look at the cluster's load; requests: some from before it began do not end; unreadable: a client's compression hides its writes.", "short",
+	p.lines(12, "Waits for", "1 while it waits, by what for. Good: 0. cassandra: a statement of ours fails and is tried again, so look at the cluster's load; requests: some from before it began do not end; unreadable: a client's compression hides its writes; paused and throttled: a person ordered its pace (`helenus throttle`).", "short",
 		query{`max by (change_id, reason) (helenus_change_throttled{@,change_id=~"$change"})`, "{{change_id}} {{reason}}"})
 	p.row("Before and after")
 	const side = `side=~"before|after|control"`

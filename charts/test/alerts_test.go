@@ -49,9 +49,9 @@ var alertSeries = map[string]firing{
 	"HelenusChangeSuspended": {`helenus_change_state{change_id="r-1",state="failed"} 1x90`, "helenus_change_state{change_id=\"r-1\",state=\"suspended\"} 0x90\nhelenus_change_state{change_id=\"r-1\",state=\"serving\"} 1x90"},
 	"HelenusChangeStalled": {
 		"helenus_change_progress_ratio{change_id=\"r-1\"} 0.3x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90",
-		"helenus_change_throttled{change_id=\"r-3\",reason=\"bulk\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-3\"} 0x90\nhelenus_change_state{change_id=\"r-3\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-1\"} 0+0.01x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-2\"} 0x90\nhelenus_change_state{change_id=\"r-2\",state=\"serving\"} 1x90",
+		"helenus_change_throttled{change_id=\"r-4\",reason=\"paused\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-4\"} 0.2x90\nhelenus_change_state{change_id=\"r-4\",state=\"verify\"} 1x90\nhelenus_change_throttled{change_id=\"r-3\",reason=\"bulk\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-3\"} 0x90\nhelenus_change_state{change_id=\"r-3\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-1\"} 0+0.01x90\nhelenus_change_state{change_id=\"r-1\",state=\"backfill\"} 1x90\nhelenus_change_progress_ratio{change_id=\"r-2\"} 0x90\nhelenus_change_state{change_id=\"r-2\",state=\"serving\"} 1x90",
 	},
-	"HelenusChangeThrottled":     {`helenus_change_throttled{change_id="r-1",reason="cassandra"} 1x90`, `helenus_change_throttled{change_id="r-1",reason="cassandra"} 0x90`},
+	"HelenusChangeThrottled":     {`helenus_change_throttled{change_id="r-1",reason="cassandra"} 1x90`, "helenus_change_throttled{change_id=\"r-1\",reason=\"cassandra\"} 0x90\nhelenus_change_throttled{change_id=\"r-1\",reason=\"throttled\"} 1x90"},
 	"HelenusGarbageDropped":      {`helenus_change_reconciled_total{outcome="dropped"} 0+100x90`, `helenus_change_reconciled_total{outcome="removed"} 0+100x90`},
 	"HelenusCalendarFailing":     {`helenus_calendar_failing 1x90`, `helenus_calendar_failing 0x90`},
 	"HelenusCalendarOff":         {`helenus_calendar_off_ratio{change_id="r-1"} 1.5x90`, `helenus_calendar_off_ratio{change_id="r-1"} 0.9x90`},

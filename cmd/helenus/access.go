@@ -39,11 +39,16 @@ func (h *helenus) gate(ctx context.Context) (*access.Gate, error) {
 	if err != nil {
 		h.log.Error("some tokens are not known: their holders are refused", "error", err)
 	}
+	sessions, err := access.LoadSessions(ctx, h.store)
+	h.sessions = sessions
+	if err != nil {
+		h.log.Error("the sessions of before are not known yet: they are looked for when they are shown", "error", err)
+	}
 	proxies, err := s.Proxies()
 	if err != nil {
 		return nil, err // Validate has checked it
 	}
-	return access.New(access.Options{Bootstrap: token, Tokens: tokens, Hosts: access.NewHosts(s.Admin, s.AdminHosts), Header: s.AdminTrustedHeader,
+	return access.New(access.Options{Bootstrap: token, Tokens: tokens, Sessions: sessions, Hosts: access.NewHosts(s.Admin, s.AdminHosts), Header: s.AdminTrustedHeader,
 		HeaderRole: s.AdminHeaderRole, Proxies: proxies, Log: h.log}), nil
 }
 
@@ -140,7 +145,7 @@ A command takes its token from --token or HELENUS_ADMIN_TOKEN; without either, t
 admin's and says in the trail who the operating system says it is.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(tokenCreateCommand(), tokenListCommand(), tokenRevokeCommand())
+	c.AddCommand(tokenCreateCommand(), tokenListCommand(), tokenRevokeCommand(), tokenLogoutCommand())
 	return c
 }
 
@@ -192,6 +197,31 @@ func until(t time.Time) string {
 		return ""
 	}
 	return ", until " + t.Format(time.RFC3339)
+}
+
+func tokenLogoutCommand() *cobra.Command {
+	var r remote
+	c := &cobra.Command{
+		Use: "logout NAME", Short: "End all sessions of somebody in the console, at all members of a fleet", Args: usage(cobra.ExactArgs(1)),
+		Long: `Ends the sessions that were begun with the token of that name, or, with OpenID Connect, by the person of that name: as one who has lost his role at the provider, which
+is not asked again before a session ends by itself. "api" are those of the bootstrap token. The token itself stays valid; "helenus token revoke" ends both.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			client, err := r.client()
+			if err != nil {
+				return err
+			}
+			var raw []byte
+			if err := client.Delete(c.Context(), "sessions/"+url.PathEscape(args[0]), admin.Decision{Actor: actor()}, &raw); err != nil {
+				return err
+			}
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, e admin.SessionsEnded) error {
+				_, err := fmt.Fprintf(w, "Sessions of %s that were ended: %d.\n", e.Name, e.Sessions)
+				return err
+			})
+		},
+	}
+	r.flags(c)
+	return c
 }
 
 func tokenListCommand() *cobra.Command {

@@ -39,9 +39,9 @@ var argumentsKnown = map[string]known{
 	"changes": changes(nil), "migrations": changes(nil), "verify": changes(nil), "rollback": changes(func(s string) bool {
 		return s != string(migrate.RolledBack) && s != string(migrate.Dropped) && s != string(calendar.Withdrawn)
 	}),
-	"hold": changes(among(unserved...)), "cut-over": changes(among(unserved...)),
+	"hold": changes(among(unserved...)), "throttle": changes(among(append([]string{string(migrate.Serving)}, unserved...)...)), "cut-over": changes(among(unserved...)),
 	"resume": changes(among(string(migrate.Suspended), string(migrate.Failed), string(calendar.Paused))), "drop": changes(among(string(migrate.RolledBack))), "pause": changes(among(string(calendar.Following))),
-	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames,
+	"answer": questions, "model reset": versions, "statement": fingerprints, "trace": fingerprints, "token revoke": tokenNames, "token logout": tokenNames,
 }
 
 // unserved are the states of a change before it serves.
@@ -57,7 +57,7 @@ var valuesKnown = map[string]known{
 
 // valuesOf are the values of flags that are always the same.
 var valuesOf = map[string][]string{
-	"approve on-entry-failure": {"turn-back", "refuse"}, "approve fill": {"own", "bulk"}, "bulk engine": {"spark"}, "token create role": {string(access.Agent), string(access.Viewer), string(access.Operator), string(access.Admin)},
+	"approve on-entry-failure": {"turn-back", "refuse"}, "approve fill": {"own", "bulk"}, "throttle rate": {usualRate}, "bulk engine": {"spark"}, "token create role": {string(access.Agent), string(access.Viewer), string(access.Operator), string(access.Admin)},
 	"statements sort": report.Sorts(), "statements class": report.Classes(), "statements kind": cql.Kinds(), "cycles period": {cycle.Auto, cycle.Day, cycle.Week},
 	"diagram kind": texts(picture.Kinds), "diagram format": formats, "diagram theme": texts(svg.Themes), "safety group": texts(safety.Groups),
 	"lint fail-on": {"error", "warning", "note", "never"}, "options score": {"simple", "weighted"},

@@ -69,6 +69,7 @@ the application runs.
 		orderCommand("rollback", "Run the original statements again at once; its table stays until `drop`. Of a calendar: withdraw it, and drop its tables", "rolled back"),
 		orderCommand("hold", "Keep a change in shadow, where reads run as written and are compared, once it has come there", "held"),
 		orderCommand("cut-over", "Let a change that is held serve, once enough reads were compared", "no longer held"),
+		throttleCommand(),
 		orderCommand("resume", "Verify a suspended change again, or follow a paused calendar again, and go on", "resumed"), pauseCommand(),
 		orderCommand("drop", "Drop the table of a change that was rolled back", "dropped"),
 		checkCommand(), designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),

@@ -84,7 +84,7 @@ func (h *helenus) followCalendars(ctx context.Context) {
 	h.keeper.Run(ctx)
 }
 
-// followState takes on what other members have stored: changes, advice, what people said, tokens.
+// followState takes on what other members have stored: changes, advice, what people said, tokens, sessions.
 func (h *helenus) followState(ctx context.Context) error {
 	if err := h.changes.Sync(ctx); err != nil {
 		return err
@@ -99,6 +99,11 @@ func (h *helenus) followState(ctx context.Context) error {
 	}
 	if h.tokens != nil {
 		if err := h.tokens.Reload(ctx); err != nil {
+			return err
+		}
+	}
+	if h.sessions != nil {
+		if err := h.sessions.Reload(ctx); err != nil {
 			return err
 		}
 	}

@@ -235,7 +235,7 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	}
 	for _, line := range []struct{ label, text string }{
 		{"if an entry can not be written", m.OnEntryFailure}, {"approved despite", strings.Join(despite, ", ")},
-		{"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
+		{"pace", paceOf(m)}, {"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
 	} {
 		if line.text == "" {
 			continue
@@ -261,6 +261,14 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 		}
 	}
 	return nil
+}
+
+// paceOf is the pace that a person ordered, "" if nobody did.
+func paceOf(m *migrate.Migration) string {
+	if m.Throttle == (migrate.Throttle{}) {
+		return ""
+	}
+	return m.Throttle.String()
 }
 
 func verifyCommand() *cobra.Command {

@@ -97,6 +97,7 @@ type helenus struct {
 	member    *fleet.Member   // nil: no other process has this state
 	merged    *merged.Member  // what members learn, put together; nil: there is one process
 	tokens    *access.Tokens
+	sessions  *access.Sessions
 	changes   *change.Book // in store
 	registry  *capture.Registry
 	history   *history.History

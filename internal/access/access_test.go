@@ -44,7 +44,11 @@ func (h *house) open(change func(*Options)) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	o := Options{Bootstrap: "secret", Tokens: tokens, Hosts: NewHosts("127.0.0.1:19080", nil), Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: clock}
+	sessions, err := LoadSessions(context.Background(), h.store)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	o := Options{Bootstrap: "secret", Tokens: tokens, Sessions: sessions, Hosts: NewHosts("127.0.0.1:19080", nil), Log: slog.New(slog.NewTextHandler(&h.log, nil)), Now: clock}
 	if change != nil {
 		change(&o)
 	}
@@ -273,11 +277,14 @@ func TestSessions(t *testing.T) {
 	if h.now = h.now.Add(sessionFor); !errors.Is(func() error { _, err := ask(c); return err }(), ErrEnded) {
 		t.Error("it does not end")
 	}
-	for range maxSessions + 5 {
-		h.sessions.begin(session{}, h.now)
+	alone, _ := LoadSessions(t.Context(), nil)
+	for i := range maxSessions + 5 {
+		if err := alone.begin(t.Context(), fmt.Sprint(i), session{Name: "x", Expires: h.now.Add(time.Duration(i+1) * time.Second)}, h.now); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if n := len(h.sessions.all); n != maxSessions {
-		t.Errorf("%d sessions", n)
+	if _, first := alone.find(t.Context(), "4", h.now); len(alone.all) != maxSessions || first {
+		t.Errorf("%d sessions; one of the oldest holds: %v", len(alone.all), first)
 	}
 }
 

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -22,7 +23,9 @@ import (
 type Options struct {
 	Bootstrap string  // the token that is there before there are others
 	Tokens    *Tokens // nil: there are none besides
-	Hosts     Hosts
+	// Sessions are those that have begun; nil: they hold in this gate alone, as long as it is there.
+	Sessions *Sessions
+	Hosts    Hosts
 	// Header names who sent a request, if it comes through one of Proxies. HeaderRole is the role that it then has, or the name of
 	// the header that says so (viewer, if it says nothing).
 	Header, HeaderRole string
@@ -33,10 +36,9 @@ type Options struct {
 
 // Gate finds out who sent a request.
 type Gate struct {
-	o        Options
-	cross    http.CrossOriginProtection
-	sessions sessions
-	counts   Counts
+	o      Options
+	cross  http.CrossOriginProtection
+	counts Counts
 
 	mu       sync.Mutex
 	limiters map[netip.Prefix]*rate.Limiter // of wrong tokens, by where they come from
@@ -54,6 +56,9 @@ func New(o Options) *Gate {
 	}
 	if o.Tokens == nil {
 		o.Tokens = &Tokens{now: o.Now}
+	}
+	if o.Sessions == nil {
+		o.Sessions, _ = LoadSessions(context.Background(), nil) // there is nothing to read
 	}
 	return &Gate{o: o, limiters: map[netip.Prefix]*rate.Limiter{}}
 }
@@ -99,15 +104,9 @@ func (g *Gate) Identify(r *http.Request) (Identity, error) {
 	}
 	from := g.origin(r)
 	if c, err := r.Cookie(Cookie); err == nil {
-		s, ok := g.sessions.find(c.Value, g.o.Now())
-		switch {
-		case ok && s.person.Name != "":
-			s.person.From = from
-			return s.person, nil
-		case ok && s.token.Name == "":
-			return Identity{Name: "api", Role: Admin, Via: ViaBootstrap, From: from, Claims: true, Ambient: true}, nil
-		case ok && g.o.Tokens.still(s.token):
-			return Identity{Name: s.token.Name, Role: s.token.Role, Via: ViaSession, From: from, Ambient: true}, nil
+		if named, ok := g.bySession(r.Context(), c.Value); ok {
+			named.From = from
+			return named, nil
 		}
 		g.counts.Missing.Add(1)
 		return who, ErrEnded

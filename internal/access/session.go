@@ -1,13 +1,29 @@
 package access
 
 import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // Cookie is the name of the cookie of a session.
 const Cookie = "helenus_session"
+
+// KindSession is the kind of document of a session.
+const KindSession = "session"
 
 // How long a session lasts, and how many there may be: of more, the oldest ends.
 const (
@@ -15,52 +31,257 @@ const (
 	maxSessions = 1000
 )
 
-// session is what a browser shows instead of a token, which it is not to keep. It ends with its token, and with the process.
-// That of somebody for whom a provider vouched (package openid) ends after sessionFor: until then the provider is not asked again.
+// sessionPatience is how long the state is waited for about a session. Without it a session holds where it was begun, as long as the process.
+const sessionPatience = 3 * time.Second
+
+// Sessions that this process does not know are asked of the state: so many at once, and one more each moment, since whoever makes up cookies is not to have Cassandra asked for each.
+const (
+	askedAtOnce = 20
+	askedEvery  = 200 * time.Millisecond
+)
+
+// session is what a browser shows instead of a token, which it is not to keep, as it is stored: by the SHA-256 of what the cookie holds, and with nothing by which it could be shown
+// (docs/decisions/064). It ends with its token. That of somebody for whom a provider vouched (package openid) ends after sessionFor: until then the provider is not asked again.
 type session struct {
-	token   Token    // zero: of the bootstrap token, or person's
-	person  Identity // whom a provider vouched for
-	expires time.Time
+	Name    string    `json:"name"`           // of the token, or of the person
+	Role    Role      `json:"role,omitempty"` // of a person
+	Via     string    `json:"via"`
+	Token   string    `json:"token,omitempty"` // its hash: another token of the name is another
+	Proof   string    `json:"proof,omitempty"` // of the bootstrap token; see proof
+	Expires time.Time `json:"expires"`
 }
 
-// sessions are those that have begun, by the digest of what the cookie holds.
-type sessions struct {
-	mu  sync.Mutex
-	all map[[32]byte]session
+// SessionStore keeps sessions for all who share it. *store.Store is one.
+type SessionStore interface {
+	Store
+	Load(ctx context.Context, kind, id string, v any) error
 }
 
-func (s *sessions) begin(one session, now time.Time) (text string, expires time.Time) {
-	text, expires = secret(), now.Add(sessionFor)
-	one.expires = expires
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[[32]byte]session{}
+// Sessions are those that have begun, here or at another process that shares the store.
+type Sessions struct {
+	store SessionStore // nil: they are kept in this process alone
+
+	mu    sync.Mutex
+	all   map[string]session
+	local map[string]bool      // could not be stored: nobody else knows them
+	ended map[string]time.Time // could not be removed: until when they would hold elsewhere
+	asked *rate.Limiter
+}
+
+// LoadSessions reads the sessions; s may be nil. After an error those that could not be read are asked of the store when they are shown.
+func LoadSessions(ctx context.Context, s SessionStore) (*Sessions, error) {
+	all := &Sessions{store: s, all: map[string]session{}, local: map[string]bool{}, ended: map[string]time.Time{}, asked: rate.NewLimiter(rate.Every(askedEvery), askedAtOnce)}
+	return all, all.Reload(ctx)
+}
+
+// Reload takes on what others have stored: what they have begun, and ended.
+func (s *Sessions) Reload(ctx context.Context) error {
+	if s.store == nil {
+		return nil
 	}
-	if len(s.all) >= maxSessions {
-		var oldest [32]byte
-		for id, other := range s.all {
-			if first, ok := s.all[oldest]; !ok || other.expires.Before(first.expires) {
-				oldest = id
+	documents, err := s.store.List(ctx, KindSession)
+	if err != nil {
+		return fmt.Errorf("read the sessions: %w", err)
+	}
+	s.mu.Lock()
+	all, gone := map[string]session{}, []store.Key(nil)
+	for id := range s.local {
+		all[id] = s.all[id]
+	}
+	for _, d := range documents {
+		var one session
+		if json.Unmarshal(d.Raw, &one) != nil { // of a later version
+			continue
+		}
+		if _, ended := s.ended[d.ID]; ended {
+			gone = append(gone, store.Key{Kind: KindSession, ID: d.ID})
+			continue
+		}
+		all[d.ID] = one
+	}
+	s.all = all
+	s.mu.Unlock()
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := s.store.Commit(ctx, store.Change{Delete: gone}); err != nil {
+		return fmt.Errorf("end sessions that were left: %w", err)
+	}
+	return nil
+}
+
+// idOf is what the session of a cookie is stored by.
+func idOf(text string) string {
+	sum := digest(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// proof is what tells that who began a session had a bootstrap token. It is keyed by the cookie: who reads the state can not try words that a person may have chosen.
+func proof(text, bootstrap string) string {
+	mac := hmac.New(sha256.New, []byte(text))
+	mac.Write([]byte(bootstrap))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// begin stores a session under the text of its cookie, and ends those that are over, and the oldest of too many. If it can not be stored, it holds here alone, and the error says why.
+func (s *Sessions) begin(ctx context.Context, text string, one session, now time.Time) error {
+	id := idOf(text)
+	s.mu.Lock()
+	var gone []store.Key
+	end := func(other string) {
+		delete(s.all, other)
+		delete(s.local, other)
+		gone = append(gone, store.Key{Kind: KindSession, ID: other})
+	}
+	for other, x := range s.all {
+		if !now.Before(x.Expires) {
+			end(other)
+		}
+	}
+	for other, until := range s.ended {
+		if !now.Before(until) {
+			delete(s.ended, other)
+		}
+	}
+	for len(s.all) >= maxSessions {
+		oldest := ""
+		for other, x := range s.all {
+			if oldest == "" || x.Expires.Before(s.all[oldest].Expires) {
+				oldest = other
 			}
 		}
-		delete(s.all, oldest)
+		end(oldest)
 	}
-	s.all[digest(text)] = one
-	return text, expires
+	s.all[id] = one
+	if s.store == nil {
+		s.mu.Unlock()
+		return nil
+	}
+	s.local[id] = true
+	s.mu.Unlock()
+	d, err := store.NewDocument(KindSession, id, one)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	defer cancel()
+	if err := s.store.Commit(ctx, store.Change{Save: []store.Document{d}, Delete: gone[:min(len(gone), atOnce)]}); err != nil { // those that are over and left are found again
+		return fmt.Errorf("keep a session: %w", err)
+	}
+	s.mu.Lock()
+	delete(s.local, id)
+	s.mu.Unlock()
+	return nil
 }
 
-func (s *sessions) find(text string, now time.Time) (session, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one, ok := s.all[digest(text)] // of the digest: how long it takes tells nothing of the text
-	return one, ok && now.Before(one.expires)
+// atOnce bounds what is removed in one transaction.
+const atOnce = 50
+
+// remove removes sessions from the store, in several transactions if they are many.
+func (s *Sessions) remove(ctx context.Context, gone []store.Key, audit ...store.Entry) error {
+	for some := range slices.Chunk(gone, atOnce) {
+		if err := s.store.Commit(ctx, store.Change{Delete: some, Audit: audit}); err != nil {
+			return fmt.Errorf("end %d sessions: %w", len(gone), err)
+		}
+		audit = nil
+	}
+	return nil
 }
 
-func (s *sessions) end(text string) {
+// find is the session of a cookie. One that is not known here may have begun elsewhere a moment ago: the store is asked.
+func (s *Sessions) find(ctx context.Context, text string, now time.Time) (session, bool) {
+	id := idOf(text)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, digest(text))
+	one, ok := s.all[id]
+	_, ended := s.ended[id]
+	s.mu.Unlock()
+	if !ok && !ended && s.store != nil && s.asked.AllowN(now, 1) {
+		ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+		defer cancel()
+		if ok = s.store.Load(ctx, KindSession, id, &one) == nil; ok && now.Before(one.Expires) {
+			s.mu.Lock()
+			s.all[id] = one
+			s.mu.Unlock()
+		}
+	}
+	return one, ok && now.Before(one.Expires)
+}
+
+// end ends the session of a cookie, here at once. After an error it would hold elsewhere; it is ended there as soon as that can be stored.
+func (s *Sessions) end(ctx context.Context, text string) error {
+	id := idOf(text)
+	s.mu.Lock()
+	one, known := s.all[id]
+	delete(s.all, id)
+	delete(s.local, id)
+	if known && s.store != nil {
+		s.ended[id] = one.Expires
+	}
+	s.mu.Unlock()
+	if !known || s.store == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	defer cancel()
+	if err := s.remove(ctx, []store.Key{{Kind: KindSession, ID: id}}); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.ended, id)
+	s.mu.Unlock()
+	return nil
+}
+
+// EndOf ends all sessions of somebody: of a token's name, of a person that a provider vouched for, or "api", of the bootstrap token. It returns how many there were.
+func (s *Sessions) EndOf(ctx context.Context, name, actor string) (int, error) {
+	if s.store != nil {
+		if err := s.Reload(ctx); err != nil {
+			return 0, err
+		}
+	}
+	s.mu.Lock()
+	var gone []store.Key
+	for id, one := range s.all {
+		if one.Name == name {
+			gone = append(gone, store.Key{Kind: KindSession, ID: id})
+			delete(s.all, id)
+			delete(s.local, id)
+			if s.store != nil {
+				s.ended[id] = one.Expires
+			}
+		}
+	}
+	s.mu.Unlock()
+	if len(gone) == 0 || s.store == nil {
+		return len(gone), nil
+	}
+	slices.SortFunc(gone, func(a, b store.Key) int { return cmp.Compare(a.ID, b.ID) })
+	entry := store.Entry{Action: "session.end", Target: name, Reason: fmt.Sprintf("%d sessions", len(gone))}.By(ctx, actor)
+	if err := s.remove(ctx, gone, entry); err != nil {
+		return len(gone), fmt.Errorf("the sessions of %s hold no more at this process, but may at others: end them again; %w", name, err)
+	}
+	s.mu.Lock()
+	for _, k := range gone {
+		delete(s.ended, k.ID)
+	}
+	s.mu.Unlock()
+	return len(gone), nil
+}
+
+// bySession is whoever showed a cookie.
+func (g *Gate) bySession(ctx context.Context, text string) (who Identity, ok bool) {
+	one, ok := g.o.Sessions.find(ctx, text, g.o.Now())
+	switch {
+	case !ok:
+	case one.Via == ViaBootstrap:
+		return Identity{Name: one.Name, Role: Admin, Via: ViaBootstrap, Claims: true, Ambient: true}, g.o.Bootstrap != "" && hmac.Equal([]byte(one.Proof), []byte(proof(text, g.o.Bootstrap)))
+	case one.Token != "":
+		role, still := g.o.Tokens.still(one.Name, one.Token)
+		return Identity{Name: one.Name, Role: role, Via: ViaSession, Ambient: true}, still
+	case one.Via == ViaOpenID:
+		return Identity{Name: one.Name, Role: one.Role, Via: one.Via, Ambient: true}, one.Role != ""
+	}
+	return who, false
 }
 
 // Begin turns the token that came with a request into a session, whose cookie is set.
@@ -69,7 +290,7 @@ func (g *Gate) Begin(w http.ResponseWriter, r *http.Request) (Identity, time.Tim
 	if err != nil {
 		return who, time.Time{}, err
 	}
-	return who, g.remember(w, r, session{token: token}), nil
+	return who, g.remember(w, r, session{Name: who.Name, Via: who.Via, Token: token.Hash}), nil
 }
 
 // BeginAs begins a session of somebody for whom another vouches, and sets its cookie. Refusals count as wrong tokens do.
@@ -84,22 +305,34 @@ func (g *Gate) BeginAs(w http.ResponseWriter, r *http.Request, vouch func() (Ide
 		return Identity{}, time.Time{}, err
 	}
 	who.From = g.origin(r)
-	return who, g.remember(w, r, session{person: who}), nil
+	return who, g.remember(w, r, session{Name: who.Name, Role: who.Role, Via: who.Via}), nil
 }
 
 func (g *Gate) remember(w http.ResponseWriter, r *http.Request, one session) (expires time.Time) {
-	text, expires := g.sessions.begin(one, g.o.Now())
+	text, now := secret(), g.o.Now()
+	one.Expires = now.Add(sessionFor)
+	if one.Via == ViaBootstrap {
+		one.Proof = proof(text, g.o.Bootstrap)
+	}
+	if err := g.o.Sessions.begin(r.Context(), text, one, now); err != nil {
+		g.o.Log.Warn("a session could not be stored: it holds at this process alone, until it ends", "actor", one.Name, "error", err)
+	}
 	http.SetCookie(w, cookie(r, text, int(sessionFor/time.Second)))
-	return expires
+	return one.Expires
 }
 
 // End ends the session of a request, if it has one.
 func (g *Gate) End(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(Cookie); err == nil {
-		g.sessions.end(c.Value)
+		if err := g.o.Sessions.end(r.Context(), c.Value); err != nil && !errors.Is(err, context.Canceled) {
+			g.o.Log.Warn("a session that was ended may hold at other processes for a while: the state can not be written", "error", err)
+		}
 	}
 	http.SetCookie(w, cookie(r, "", -1))
 }
+
+// Sessions are those that the gate knows.
+func (g *Gate) Sessions() *Sessions { return g.o.Sessions }
 
 // cookie is out of the reach of scripts, and not sent along when another site links or posts to us.
 func cookie(r *http.Request, text string, seconds int) *http.Cookie {

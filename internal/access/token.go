@@ -181,11 +181,11 @@ func (t *Tokens) find(text string) (found Token, ok bool) {
 }
 
 // still reports whether a token is as it was, and valid.
-func (t *Tokens) still(was Token) bool {
+func (t *Tokens) still(name, hash string) (Role, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	one, ok := t.all[was.Name]
-	return ok && one.Hash == was.Hash && one.valid(t.now())
+	one, ok := t.all[name]
+	return one.Role, ok && one.Hash == hash && one.valid(t.now())
 }
 
 func (t Token) valid(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }

@@ -28,6 +28,7 @@ var needs = map[string]access.Role{
 	"GET /api/v1/tokens":                access.Admin,
 	"POST /api/v1/tokens":               access.Admin,
 	"DELETE /api/v1/tokens/{name}":      access.Admin,
+	"DELETE /api/v1/sessions/{name}":    access.Admin,
 	"DELETE /api/v1/members/{id}":       access.Admin, // whose writes nobody follows any more
 }
 
@@ -151,6 +152,7 @@ func (s *Server) accessRoutes(route func(string, func(*http.Request) (any, error
 	route("GET /api/v1/session", func(r *http.Request) (any, error) { return who(r), nil })
 	route("GET /api/v1/tokens", func(*http.Request) (any, error) { return s.o.Gate.Tokens().List(), nil })
 	route("POST /api/v1/tokens", s.createToken)
+	route("DELETE /api/v1/sessions/{name}", s.endSessions)
 	route("DELETE /api/v1/tokens/{name}", func(r *http.Request) (any, error) {
 		d, err := decision(r)
 		if err != nil {
@@ -160,6 +162,24 @@ func (s *Server) accessRoutes(route func(string, func(*http.Request) (any, error
 		s.o.Log.Info("token revoked", "name", r.PathValue("name"), "actor", d.Actor, "from", who(r).From, "error", err)
 		return gone, err
 	})
+}
+
+// SessionsEnded is the answer to DELETE sessions/NAME.
+type SessionsEnded struct {
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions"` // that there were
+}
+
+// endSessions ends all sessions of somebody.
+func (s *Server) endSessions(r *http.Request) (any, error) {
+	d, err := decision(r)
+	if err != nil {
+		return nil, err
+	}
+	name := r.PathValue("name")
+	n, err := s.o.Gate.Sessions().EndOf(r.Context(), name, d.Actor)
+	s.o.Log.Info("sessions ended", "name", name, "sessions", n, "actor", d.Actor, "from", who(r).From, "error", err)
+	return SessionsEnded{name, n}, err
 }
 
 // TokenOrder is the body of POST tokens.

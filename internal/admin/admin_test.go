@@ -169,6 +169,21 @@ func (m migrator) CutOver(_ context.Context, id, actor string) error {
 	return m.order("cut-over", id, actor, migrate.Serving)
 }
 
+func (m migrator) Throttle(_ context.Context, id string, o migrate.ThrottleOrder, actor string) error {
+	if m.refuse != nil {
+		return m.refuse
+	}
+	what := "throttle"
+	if o.Rate != nil {
+		what += fmt.Sprintf(" rate=%d", *o.Rate)
+	}
+	if o.Paused != nil {
+		what += fmt.Sprintf(" paused=%v", *o.Paused)
+	}
+	m.orders = append(m.orders, what+" "+id+" by "+actor)
+	return nil
+}
+
 func (m migrator) Spark(id string) (string, error) { return "# fills " + id, nil }
 
 func (m migrator) Filled(context.Context, string, string) error { return nil }

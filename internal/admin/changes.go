@@ -47,7 +47,7 @@ func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error
 	route("GET /api/v1/changes/{id}", s.change)
 	for order, do := range map[string]func(*http.Request) (any, error){
 		"approve": s.approve, "dismiss": s.dismiss, "snooze": s.snooze, "reopen": s.reopen,
-		"rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "filled": s.order(s.filled), "hold": s.order(s.o.Migrator.Hold), "cut-over": s.order(s.o.Migrator.CutOver), "drop": s.order(s.o.Migrator.Drop),
+		"throttle": s.throttle, "rollback": s.order(s.o.Migrator.Rollback), "resume": s.order(s.o.Migrator.Resume), "verify": s.order(s.verify), "filled": s.order(s.filled), "hold": s.order(s.o.Migrator.Hold), "cut-over": s.order(s.o.Migrator.CutOver), "drop": s.order(s.o.Migrator.Drop),
 	} {
 		route("POST /api/v1/changes/{id}/"+order, do)
 		switch order {
@@ -268,6 +268,29 @@ func (s *Server) filled(ctx context.Context, id, actor string) error {
 		return err
 	}
 	return s.o.Migrator.Filled(ctx, id, actor)
+}
+
+// throttle changes the pace of a change.
+func (s *Server) throttle(r *http.Request) (any, error) {
+	d, err := readDecision(r)
+	if err == nil {
+		err = d.plain()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Rate == nil && d.Paused == nil:
+		return nil, invalid("a throttle needs a rate (rows a second, 0 for what the settings say), or paused")
+	case d.Rate != nil && (*d.Rate < 0 || *d.Rate > migrate.MaxRate):
+		return nil, invalid(fmt.Sprintf("rate is %d rows a second; it may be from 1 to %d, or 0 for what the settings say", *d.Rate, migrate.MaxRate))
+	}
+	if _, err := s.migration(r); err != nil {
+		return nil, err
+	}
+	if err := s.o.Migrator.Throttle(r.Context(), r.PathValue("id"), migrate.ThrottleOrder{Rate: d.Rate, Paused: d.Paused}, d.Actor); err != nil {
+		return nil, err
+	}
+	return s.migration(r)
 }
 
 func (s *Server) migrations(*http.Request) (any, error) {

@@ -82,6 +82,7 @@ var operations = map[string]operation{
 	"POST /api/v1/changes/{id}/reopen":          {says: "Take a dismissal or a snooze back", body: is[Decision](), answer: is[recommend.Recommendation]()},
 	"POST /api/v1/changes/{id}/hold":            {says: "The change stays in shadow, where reads run as written and are compared, once it has come there", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/cut-over":        {says: "A change that was held serves, once enough reads were compared", body: is[Decision](), answer: is[migrate.Migration]()},
+	"POST /api/v1/changes/{id}/throttle":        {says: "Change the pace at which its table is filled and compared: rate, rows a second (0: as the settings say), and paused; what is left out stays", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/rollback":        {says: "The original statements run again at once; the table stays", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/resume":          {says: "Verify a suspended or failed change again, and go on", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/changes/{id}/verify":          {says: "Compare its two tables now; what is missing is repaired", body: is[Decision](), answer: is[migrate.Migration]()},
@@ -94,6 +95,7 @@ var operations = map[string]operation{
 	"POST /api/v1/advise":                       {says: "Work the advice out now", answer: is[Recommendations]()},
 	"GET /api/v1/migrations":                    {says: "Changes that are carried out, or were: states, progress, counts, events", answer: is[[]migrate.Migration]()},
 	"GET /api/v1/migrations/{id}":               {says: "One change", answer: is[migrate.Migration]()},
+	"POST /api/v1/migrations/{id}/throttle":     {says: "The same as changes/{id}/throttle", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/migrations/{id}/rollback":     {says: "The name of changes/{id}/rollback until the last release", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/migrations/{id}/resume":       {says: "The name of changes/{id}/resume until the last release", body: is[Decision](), answer: is[migrate.Migration]()},
 	"POST /api/v1/migrations/{id}/verify":       {says: "The name of changes/{id}/verify until the last release", body: is[Decision](), answer: is[migrate.Migration]()},
@@ -129,6 +131,7 @@ var operations = map[string]operation{
 	"GET /api/v1/tokens":                        {says: "Who may", answer: is[[]access.Token]()},
 	"POST /api/v1/tokens":                       {says: "Make a token; this answer alone has its text", body: is[TokenOrder](), answer: is[TokenMade]()},
 	"DELETE /api/v1/tokens/{name}":              {says: "Revoke a token", body: is[Decision](), answer: is[access.Token]()},
+	"DELETE /api/v1/sessions/{name}":            {says: "End all sessions of somebody, at all members of a fleet: of a token's name, of a person of OpenID Connect, or api, of the bootstrap token", body: is[Decision](), answer: is[SessionsEnded]()},
 	"GET /api/v1/session":                       {says: "Who you are", answer: is[access.Identity]()},
 	"POST /api/v1/session": {says: "A cookie for a token, which does in place of it", answer: is[struct {
 		access.Identity
@@ -398,6 +401,9 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 		ask("POST", api+"changes/r-1/"+order, ann, 200)
 	}
 	ask("POST", api+"changes/r-1/filled", ann, 200)
+	ask("POST", api+"changes/r-1/throttle", `{"actor": "ann", "rate": 500, "paused": false}`, 200)
+	ask("POST", api+"migrations/r-1/throttle", `{"actor": "ann", "paused": true}`, 200)
+	ask("POST", api+"changes/r-1/throttle", ann, 400)
 	ask("GET", api+"changes/r-1/spark", "", 200)
 	ask("GET", api+"cdc/tables", "", 200)
 	ask("POST", api+"cdc/rows", `{"node": "10.0.0.1", "behind_bytes": 0, "rows": [{"keyspace": "shop", "table": "users", "id": "6bddc1a5-2e0e-4b1c-a4a1-0b0f0b1f6f5b", "key": ["AAAAAQ=="]}]}`, 200)
@@ -421,6 +427,7 @@ func TestAnswersAreAsDocumented(t *testing.T) {
 	ask("POST", api+"tokens", `{"name": "vic", "role": "viewer", "expires": "2099-01-01T00:00:00Z"}`, 200)
 	ask("GET", api+"tokens", "", 200)
 	ask("DELETE", api+"tokens/vic", ann, 200)
+	ask("DELETE", api+"sessions/vic", ann, 200)
 	ask("GET", api+"audit", "", 200)
 	ask("POST", api+"session", "", 200)
 	ask("DELETE", api+"session", "", 204)

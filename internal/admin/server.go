@@ -54,6 +54,7 @@ type Migrator interface {
 	Rollback(ctx context.Context, id, actor string) error
 	Hold(ctx context.Context, id, actor string) error
 	CutOver(ctx context.Context, id, actor string) error
+	Throttle(ctx context.Context, id string, o migrate.ThrottleOrder, actor string) error
 	Resume(ctx context.Context, id, actor string) error
 	Verify(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
@@ -349,6 +350,9 @@ type Decision struct {
 	Fill string `json:"fill,omitempty"`
 	// Despite, of an approval, are conditions that are overruled, each with the statement because of which it refuses: as plan.ExampleOverrule.
 	Despite []string `json:"despite,omitempty"`
+	// Rate and Paused are for throttling a change: rows a second (0: as the settings say), and whether none are filled and compared. What is left out stays as it is.
+	Rate   *int  `json:"rate,omitempty"`
+	Paused *bool `json:"paused,omitempty"`
 	// Choice answers a question: the number of a candidate, or its answer.
 	Choice string `json:"choice,omitempty"`
 }
@@ -377,7 +381,15 @@ func (d *Decision) ofChange() bool {
 // decision reads the body of an order that needs neither limits nor drop. One that has them is refused: who sent them would believe that they count.
 func decision(r *http.Request) (Decision, error) {
 	d, err := anyDecision(r)
-	if err == nil && d.ofChange() {
+	if err == nil {
+		err = d.plain()
+	}
+	return d, err
+}
+
+// plain refuses what only some orders have.
+func (d *Decision) plain() (err error) {
+	if d.ofChange() {
 		err = invalid("on_entry_failure, fill, hold and despite are for approving a change: this order has none of them")
 	}
 	if err == nil && d.Choice != "" {
@@ -389,10 +401,19 @@ func decision(r *http.Request) (Decision, error) {
 	if err == nil && d.For != "" {
 		err = invalid("for is how long to snooze: this order lasts")
 	}
+	return err
+}
+
+// anyDecision reads the body of an order that may say anything but a pace.
+func anyDecision(r *http.Request) (Decision, error) {
+	d, err := readDecision(r)
+	if err == nil && (d.Rate != nil || d.Paused != nil) {
+		err = invalid("rate and paused are for throttling a change: this order has neither")
+	}
 	return d, err
 }
 
-func anyDecision(r *http.Request) (Decision, error) {
+func readDecision(r *http.Request) (Decision, error) {
 	var d Decision
 	err := body(r, &d, `{"actor": "ann", "reason": "..."}`)
 	if err != nil {

@@ -150,6 +150,11 @@ func (c *console) changeOf(r *request) (*changePage, error) {
 	return p, nil
 }
 
+// Paces tells whether the person may change its pace now.
+func (p *changePage) Paces() bool {
+	return slices.ContainsFunc(p.Orders, func(o order) bool { return o.Name == "throttle" && o.Lacks(p.Who) == "" })
+}
+
 // Lacked are the roles that orders take and the person does not have, in words; "" if all may be given.
 func (p *changePage) Lacked() string {
 	var roles []string

@@ -90,7 +90,11 @@ func hotel(t testing.TB) *fixture {
 		r := open
 		r.ID, r.State, r.Actor, r.StateSince = id, recommend.Approved, "ann", now.Add(-20*time.Minute)
 		f.advice.Recommendations = append(f.advice.Recommendations, r)
-		f.migrations = append(f.migrations, change(id, state, *open.Rewrite))
+		m := change(id, state, *open.Rewrite)
+		if state == migrate.Backfill {
+			m.Throttle.Rate = 5000
+		}
+		f.migrations = append(f.migrations, m)
 	}
 	refused := open
 	refused.ID, refused.Eligible = "r-refused", false

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/preview"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // order is something that a person may have done about a change, as it stands on its page.
@@ -37,6 +39,7 @@ var orderKinds = []order{
 	{Name: "resume", Label: "Resume", of: "changes", by: "resume", cli: "helenus resume"},
 	{Name: "hold", Label: "Hold before the cut-over", of: "changes", by: "hold", cli: "helenus hold"},
 	{Name: "cut-over", Label: "Cut over", of: "changes", by: "cut-over", cli: "helenus cut-over"},
+	{Name: "throttle", Label: "Throttle", of: "changes", by: "throttle", cli: "helenus throttle"},
 	{Name: "rollback", Label: "Roll back", Danger: true, of: "changes", by: "rollback", cli: "helenus rollback"},
 	{Name: "drop", Label: "Drop its table", Danger: true, of: "changes", by: "drop", cli: "helenus drop"},
 	{Name: "pause", Label: "Pause the calendar", Reason: true, of: "calendars", by: "pause", cli: "helenus pause"},
@@ -92,6 +95,9 @@ func (o order) CLI(id string) string {
 	if o.Must {
 		text += " --why '...'"
 	}
+	if o.Name == "throttle" {
+		text += " --rate 5000"
+	}
 	return text
 }
 
@@ -102,8 +108,12 @@ type orderPage struct {
 	Happens  []string
 	What, Is string // what is to be typed
 	Despite  []plan.Verdict
-	Holds    bool // it can be held before the cut-over
-	Fails    bool // it can be said what becomes of writes whose entry can not be written
+	Holds    bool              // it can be held before the cut-over
+	Fails    bool              // it can be said what becomes of writes whose entry can not be written
+	Bulk     bool              // a bulk job may fill its table
+	Limits   bool              // it is a timeline, which is followed within limits
+	Pace     *migrate.Throttle // of a throttle: as it is now
+	Pauses   bool              // and whether it may be paused
 	Error    string
 	Given    url.Values
 	Claims   bool
@@ -139,6 +149,12 @@ func (c *console) orderOf(r *request) (*orderPage, error) {
 		p.Despite = preview.Overrulable(change.Rec)
 		p.Holds = change.Rec.Rewrite != nil
 		p.Fails = change.Rec.Rewrite != nil && change.Rec.Rewrite.Table != ""
+		p.Bulk = p.Fails
+		p.Limits = change.Rec.Kind == recommend.TimelineKind
+	}
+	if o.Name == "throttle" {
+		p.Pace = &change.Mig.Throttle
+		_, p.Pauses = change.Mig.Paces()
 	}
 	return p, nil
 }
@@ -182,12 +198,8 @@ func (c *console) give(r *request) error {
 		}
 		d.For = (time.Duration(days) * 24 * time.Hour).String()
 	}
-	if p.Order.Name == "approve" {
-		d.Despite = r.PostForm["despite"]
-		d.Hold = r.PostForm.Get("hold") != ""
-		if p.Fails {
-			d.OnEntryFailure = r.PostForm.Get("on_entry_failure")
-		}
+	if wrong := p.terms(d); wrong != "" {
+		return refuse(http.StatusBadRequest, "Nothing was done: "+wrong)
 	}
 	if _, err := c.o.API.Ask(r.Context(), http.MethodPost, p.Order.path(p.Change.ID), d); err != nil {
 		return refuse(statusOf(err), err.Error())

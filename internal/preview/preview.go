@@ -54,6 +54,13 @@ var Orders = map[string]*Order{
 		Happens: say("It goes on as far as shadow: reads run as written and are compared with its answers, until you order the cut-over.")},
 	"cut-over": {When: func(s *Subject) bool { return unserved(s) && s.Mig.Hold },
 		Happens: say("Once enough reads were compared, reads are answered by it.", "You can roll it back at any time.")},
+	"throttle": {When: func(s *Subject) bool {
+		if s.Mig == nil {
+			return false
+		}
+		paces, _ := s.Mig.Paces()
+		return paces
+	}, Happens: paced},
 	"verify": {When: inState(migrate.Verify, migrate.Shadow, migrate.Serving), Happens: func(s *Subject) []string {
 		return []string{"The base table and " + Table(s.Mig) + " are read and compared, in both directions. Reads of both tables go to Cassandra for it.", "Entries that are missing are written, entries without a row removed. If some were, reads run as written until they agree."}
 	}},
@@ -157,9 +164,18 @@ func approval(s *Subject) (list []string) {
 			"The application's own table is never altered. Roll back at any time, and statements run as written at once.")
 	}
 	return append(list,
-		"The rows of now are copied in the background; that waits by itself whenever the cluster has other things to do.",
+		"The rows of now are copied in the background, at a pace that you can change, or pause, at any time (throttle).",
 		"Both tables are compared, then reads are; only when all agree are reads answered from it.",
 		"The application's own table is never altered. Everything can be undone: roll back at any time, and statements run as written at once.")
+}
+
+// paced is what another pace does, and what holds now.
+func paced(s *Subject) []string {
+	list := []string{"Its pace now: " + s.Mig.Throttle.String() + ".", "From the next row on its table is filled, and both tables are compared, at the pace that you order, by all members of a fleet together; a restart keeps it."}
+	if _, pauses := s.Mig.Paces(); pauses {
+		return append(list, "While it is paused no row is copied or compared. Writes are kept in its table meanwhile, and reads run as written.")
+	}
+	return append(list, "It is filled: a rate slows the sweeps that compare it while it serves. They can not be paused.")
 }
 
 func rolledBack(s *Subject) []string {

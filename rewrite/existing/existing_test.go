@@ -129,7 +129,7 @@ func TestAnswersLackWhatVerificationFinds(t *testing.T) {
 			}
 		}
 		f := opens(t, db, change(t, base, as, byPartText), base)
-		found, err := f.Pass(ctx, func(int, int) {})
+		found, err := f.Pass(ctx, func(context.Context) error { return nil }, func(int, int) {})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestPassWaitsForTheOtherWrite(t *testing.T) {
 		return nil
 	})
 	began := time.Now()
-	found, err := f.Pass(t.Context(), func(int, int) {})
+	found, err := f.Pass(t.Context(), func(context.Context) error { return nil }, func(int, int) {})
 	if err != nil || found.Missing != 0 || found.Rows != 1 || asked != 2 {
 		t.Errorf("%+v, %v after %d looks and %v", found, err, asked, time.Since(began))
 	}

@@ -66,14 +66,14 @@ func decode(pair string) (cells [][]byte) {
 }
 
 // Pass implements kind.Verified. Nothing is put right: the tables are the application's.
-func (f *fitted) Pass(ctx context.Context, progress func(done, total int)) (kind.Findings, error) {
+func (f *fitted) Pass(ctx context.Context, next func(context.Context) error, progress func(done, total int)) (kind.Findings, error) {
 	settings := f.runner.settings.Verify
 	var result kind.Findings
 	sums := [2][]bucket{make([]bucket, buckets), make([]bucket, buckets)}
 	counts := [2]*int64{&result.Rows, &result.Entries}
 	done := 0
 	for side := range sums {
-		err := f.scan(ctx, side, func() { done++; progress(done, 2*settings.Ranges) }, func(pair []byte) {
+		err := f.scan(ctx, side, next, func() { done++; progress(done, 2*settings.Ranges) }, func(pair []byte) {
 			at, sum := hash(pair)
 			sums[side][at].count++
 			sums[side][at].sum += sum
@@ -92,7 +92,7 @@ func (f *fitted) Pass(ctx context.Context, progress func(done, total int)) (kind
 			}
 		}
 		if len(wanted) > 0 {
-			if err := f.differences(ctx, wanted, &result); err != nil {
+			if err := f.differences(ctx, wanted, next, &result); err != nil {
 				return result, err
 			}
 		}
@@ -107,8 +107,8 @@ const (
 	inTable
 )
 
-// scan reads one side whole, and hands over its pairs. Calls do not overlap.
-func (f *fitted) scan(ctx context.Context, side int, step func(), pair func([]byte)) error {
+// scan reads one side whole, and hands over its pairs. Calls do not overlap, but for those of next.
+func (f *fitted) scan(ctx context.Context, side int, next func(context.Context) error, step func(), pair func([]byte)) error {
 	settings, text, name := f.runner.settings.Verify, f.ScanAsked(), f.BaseName()
 	if side == inTable {
 		text, name = f.keys.Scan(), f.keys.Table.String()
@@ -119,6 +119,9 @@ func (f *fitted) scan(ctx context.Context, side int, step func(), pair func([]by
 		q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(parts[i].First), exec.FromInt64(parts[i].Last)}, Consistency: settings.Consistency, PageSize: settings.PageSize}
 		var buffer []byte
 		err := f.runner.parts.Session.Scan(ctx, q, func(cells [][]byte) error {
+			if err := next(ctx); err != nil {
+				return err
+			}
 			if !f.findable(cells) {
 				return nil
 			}
@@ -146,10 +149,10 @@ func (f *fitted) findable(cells [][]byte) bool {
 }
 
 // differences collects the pairs of some buckets from both sides, and settles what one of them lacks.
-func (f *fitted) differences(ctx context.Context, wanted map[uint64]bool, result *kind.Findings) error {
+func (f *fitted) differences(ctx context.Context, wanted map[uint64]bool, next func(context.Context) error, result *kind.Findings) error {
 	seen := map[string][2]bool{}
 	for side := range 2 {
-		if err := f.scan(ctx, side, func() {}, func(pair []byte) {
+		if err := f.scan(ctx, side, next, func() {}, func(pair []byte) {
 			if at, _ := hash(pair); wanted[at] {
 				in := seen[string(pair)]
 				in[side] = true

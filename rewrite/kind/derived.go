@@ -17,9 +17,9 @@ import (
 // Verified is a Fitted that answers from tables which can be compared with the base.
 type Verified interface {
 	Fitted
-	// Pass compares the base with these tables, in both directions, and puts right what it may. progress is told how many of how many
-	// parts are done.
-	Pass(ctx context.Context, progress func(done, total int)) (Findings, error)
+	// Pass compares the base with these tables, in both directions, and puts right what it may. next is called before each row that is read is looked at, and may wait, or
+	// end it; progress is told how many of how many parts are done.
+	Pass(ctx context.Context, next func(context.Context) error, progress func(done, total int)) (Findings, error)
 }
 
 // Foreign is a Verified that answers from tables of the application's besides the base: nobody writes them but the application.

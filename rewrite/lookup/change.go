@@ -193,11 +193,11 @@ func (l *Fitted) Fill(ctx context.Context, part exec.Range, how kind.Filling, ne
 var errStopped = errors.New("stopped")
 
 // Pass implements kind.Derived.
-func (l *Fitted) Pass(ctx context.Context, progress func(done, total int)) (kind.Findings, error) {
+func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, progress func(done, total int)) (kind.Findings, error) {
 	if err := l.runner.Maintainer.LoadPending(ctx, l.LookUp); err != nil {
 		return kind.Findings{}, err
 	}
-	found, err := l.runner.checker.Pass(ctx, l.LookUp, progress)
+	found, err := l.runner.checker.Pass(ctx, l.LookUp, next, progress)
 	if err == nil {
 		err = l.runner.Maintainer.SweepPending(ctx, l.LookUp)
 	}

@@ -81,6 +81,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	for _, o := range t.Despite {
 		r.m.note(now, t.Actor, fmt.Sprintf("approved despite %s, because of statement %s", o.Condition.Name(), o.Statement))
 	}
+	r.repace()
 	begun, err := m.begin(ctx, r, t)
 	if err != nil {
 		return Migration{}, err

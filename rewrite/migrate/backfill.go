@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gocql/gocql"
 
@@ -71,7 +70,7 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	job := &job{m: m, r: r, d: d, c: c, id: id, pace: pace{rate: m.settings.Rate}, how: m.filling(&have)}
+	job := &job{m: m, r: r, d: d, c: c, id: id, pace: m.paced(r, m.settings.Rate), how: m.filling(&have)}
 	m.progress(r, "token ranges", int64(c.Total-len(c.Left)), int64(c.Total))
 	todo := c.Left
 	ctx, cancel := context.WithCancel(ctx)
@@ -194,39 +193,4 @@ func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	j.r.mu.Unlock()
 	j.m.progress(j.r, "token ranges", int64(j.c.Total-len(left)), int64(j.c.Total))
 	return nil
-}
-
-// divide has several share a rate.
-func (p *pace) divide(rate, among int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.rate = 0; rate > 0 {
-		p.rate = max(1, rate/among)
-	}
-}
-
-// pace limits a rate: each caller waits for its turn.
-type pace struct {
-	rate int
-	mu   sync.Mutex
-	next time.Time
-}
-
-func (p *pace) wait(ctx context.Context) error {
-	p.mu.Lock()
-	if p.rate <= 0 {
-		p.mu.Unlock()
-		return nil
-	}
-	now := time.Now()
-	if p.next.Before(now) {
-		p.next = now
-	}
-	d := p.next.Sub(now)
-	p.next = p.next.Add(time.Second / time.Duration(p.rate))
-	p.mu.Unlock()
-	if d < time.Millisecond {
-		return nil
-	}
-	return sleep(ctx, d)
 }

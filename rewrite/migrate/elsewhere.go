@@ -24,6 +24,7 @@ func (m *Manager) taken(c *change.Record) (*run, error) {
 	if r.m.OnEntryFailure == "" {
 		r.m.OnEntryFailure = TurnBack
 	}
+	r.repace()
 	return r, nil
 }
 
@@ -42,7 +43,7 @@ func (m *Manager) fitStored(r *run) {
 	r.fits(fitted)
 }
 
-// adopt takes on what another process has stored of a migration: what was worked on here is outdated. r.mu is held.
+// adopt takes on what another process has stored of a migration: what was worked on here is outdated, unless that is another pace alone. r.mu is held.
 func (m *Manager) adopt(r *run) {
 	c, ok := m.Changes.Record(r.id)
 	if !ok || c.Work == nil {
@@ -51,6 +52,11 @@ func (m *Manager) adopt(r *run) {
 	x, err := worked(&c)
 	if err != nil {
 		m.Log.Error("what another process has stored of a change can not be read", "change_id", r.id, "err", err)
+		return
+	}
+	if r.repacedElsewhere(&x) {
+		r.m.Throttle, r.m.Events, r.stored = x.Throttle, x.Events, c.Work
+		r.repace()
 		return
 	}
 	refit := x.Base.Digest() != r.m.Base.Digest() || r.fitted() == nil
@@ -62,6 +68,7 @@ func (m *Manager) adopt(r *run) {
 	if refit {
 		m.fitStored(r)
 	}
+	r.repace()
 	r.turns++
 	if r.cancel != nil {
 		r.cancel()
@@ -83,6 +90,7 @@ func (m *Manager) rebase(r *run) {
 	if theirs := r.m; ours.Mode().less(theirs.Mode()) && phases[theirs.State].back {
 		r.m.State, r.m.Reason, r.m.Pending, r.m.Progress = ours.State, ours.Reason, ours.Pending, Progress{Started: ours.Progress.Started}
 		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
+		r.repace()
 		return
 	}
 	r.trail = nil

@@ -178,6 +178,7 @@ type run struct {
 	cancel  context.CancelFunc       // of the work under way
 	wake    chan struct{}
 	samples chan struct{} // a read was compared
+	pace    atomic.Pointer[ordered]
 	doubts  doubts
 
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
@@ -336,6 +337,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 		}
 		m.fitStored(r)
 		m.renew(ctx, r)
+		r.repace()
 		runs[r.m.ID] = r
 	}
 	m.mu.Lock()
@@ -463,6 +465,9 @@ func (m *Manager) Migrations() []Migration {
 		out[i].Conditions = condition.In(out[i].Reason)
 		out[i].Title = m.Kinds.Title(&out[i].Rewrite)
 		out[i].ChangeID = out[i].ID
+		if out[i].IsPaused() {
+			out[i].Progress.Throttled, out[i].Progress.ETA = Paused, 0
+		}
 	}
 	return out
 }

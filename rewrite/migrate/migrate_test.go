@@ -118,7 +118,7 @@ func TestMigrationJSON(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := pace{rate: 100}
+		p := pace{usual: 100}
 		start := time.Now()
 		for range 501 {
 			if err := p.wait(context.Background()); err != nil {

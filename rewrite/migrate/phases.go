@@ -355,7 +355,8 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 	if v == nil {
 		return 0, nil
 	}
-	found, err := v.Pass(ctx, func(done, total int) {
+	p := m.paced(r, 0)
+	found, err := v.Pass(ctx, p.wait, func(done, total int) {
 		m.progress(r, "token ranges", int64(done), int64(total))
 	})
 	if err == nil || ctx.Err() != nil { // ended, or given up for a doubt; one that could not read anything costs nothing
@@ -466,7 +467,7 @@ func (m *Manager) CheckOnce(ctx context.Context, id string) (kind.Findings, erro
 	if err != nil || r.verified() == nil {
 		return kind.Findings{}, err
 	}
-	return r.verified().Pass(ctx, func(int, int) {})
+	return r.verified().Pass(ctx, func(context.Context) error { return nil }, func(int, int) {})
 }
 
 // undroppable says why a table can not be dropped in a state.

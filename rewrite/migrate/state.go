@@ -179,6 +179,8 @@ type Migration struct {
 	// Fill is who fills it, as it was approved: FillOwn, also if it is "", or FillBulk. Filled says that somebody else has.
 	Fill   string `json:"fill,omitempty"`
 	Filled bool   `json:"filled,omitempty"`
+	// Throttle is the pace that a person ordered.
+	Throttle Throttle `json:"throttle,omitzero"`
 	// Despite are the conditions that were overruled when it was approved.
 	Despite []plan.Overrule `json:"despite,omitempty"`
 

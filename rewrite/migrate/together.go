@@ -58,8 +58,8 @@ type crew struct {
 	sight map[exec.Range]sight // of others
 }
 
-func (m *Manager) crew(id string, f fill) *crew {
-	return &crew{m: m, id: id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: crand.Text(), pace: pace{rate: m.settings.Rate}, mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
+func (m *Manager) crew(r *run, f fill) *crew {
+	return &crew{m: m, id: r.id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: crand.Text(), pace: m.paced(r, m.settings.Rate), mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
 }
 
 // errFilled says that nothing is left to be done, errBusy that others do it.
@@ -147,7 +147,7 @@ func (c *crew) claim(ctx context.Context) (taken exec.Range, err error) {
 			}
 		}
 		owners[c.worker] = true
-		c.pace.divide(c.m.settings.Rate, len(owners))
+		c.pace.divide(len(owners))
 		if len(owners) > helpers {
 			return false
 		}
@@ -295,7 +295,7 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 	if _, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole()); err != nil && !errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 	}
-	c := m.crew(id, m.fillWith(r, d))
+	c := m.crew(r, m.fillWith(r, d))
 	c.seen = func(now *checkpoint) {
 		r.mu.Lock()
 		r.m.Entries = now.Rows
@@ -309,7 +309,15 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 func (m *Manager) fillWith(r *run, d kind.Derived) fill {
 	return func(ctx context.Context, p exec.Range, next func(context.Context) error) (int64, error) {
 		have := r.get()
-		rows, err := d.Fill(ctx, p, m.filling(&have), next)
+		rows, err := d.Fill(ctx, p, m.filling(&have), func(ctx context.Context) error {
+			if err := next(ctx); err != nil {
+				return err
+			}
+			if o := r.pace.Load(); o.state != Backfill { // whoever waited long for his turn may find it rolled back
+				return errFilled
+			}
+			return nil
+		})
 		if err != nil {
 			return rows, fmt.Errorf("backfill %s: %w", &d.Tables()[0], err)
 		}
@@ -329,7 +337,7 @@ func (m *Manager) help(ctx context.Context) {
 			if leads || d == nil || !filling() {
 				continue
 			}
-			c := m.crew(r.id, m.fillWith(r, d))
+			c := m.crew(r, m.fillWith(r, d))
 			c.going = filling
 			if err := c.work(ctx); err != nil && ctx.Err() == nil {
 				m.Log.Warn("this member can not help to fill a table now; others do", "change_id", r.id, "err", err)

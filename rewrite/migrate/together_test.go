@@ -67,7 +67,7 @@ func (g *gang) begin(fills ...fill) (all []*crew) {
 				g.t.Fatal(err)
 			}
 		}
-		all = append(all, m.crew("m1", f))
+		all = append(all, m.crew(&run{id: "m1"}, f))
 	}
 	return all
 }
@@ -285,7 +285,6 @@ func TestHelpersAreBounded(t *testing.T) {
 		}
 		crews := g.begin(fills...)
 		for _, c := range crews {
-			c.m.settings.Rate = 800
 			_, err := c.claim(t.Context())
 			if busy := errors.Is(err, errBusy); err != nil && !busy {
 				t.Fatal(err)
@@ -298,8 +297,8 @@ func TestHelpersAreBounded(t *testing.T) {
 				owners[p.Owner] = true
 			}
 		}
-		if len(owners) != helpers || crews[helpers-1].pace.rate != 800/helpers {
-			t.Errorf("%d fill, at %d rows a second each", len(owners), crews[helpers-1].pace.rate)
+		if len(owners) != helpers || crews[helpers-1].pace.among != helpers {
+			t.Errorf("%d fill, and share the rate as %d", len(owners), crews[helpers-1].pace.among)
 		}
 	})
 }

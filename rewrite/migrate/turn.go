@@ -89,6 +89,7 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 	}
 	next.Progress = Progress{Started: now}
 	next.Served = next.Served || to == Serving
+	next.Throttle.Paused = next.Throttle.Paused && pausable[to]
 	if also != nil {
 		also(&next)
 	}
@@ -98,6 +99,7 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 	cancel := r.cancel
 	if lowers {
 		r.m = next
+		r.repace()
 		r.turns++
 		r.mu.Unlock()
 		if cancel != nil {
@@ -125,6 +127,7 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 		r.turns++
 	}
 	r.m = next
+	r.repace()
 	if err != nil {
 		err = m.postpone(r, err)
 	}
@@ -199,6 +202,7 @@ func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, c
 		return err
 	}
 	r.m = next
+	r.repace()
 	m.Log.Info("change", "change_id", r.id, "order", by.action, "state", next.State, "actor", entry.Actor, "from", entry.From, "text", text)
 	return nil
 }

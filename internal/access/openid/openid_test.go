@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/cookiejar"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/access/openid"
 	"github.com/helenus-db/helenus/internal/access/openid/openidtest"
@@ -255,5 +257,52 @@ func TestRules(t *testing.T) {
 		if _, err := openid.ParseRules([]string{bad}); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+}
+
+// TestTripBetweenMembers begins a login at one member, ends it at another, and is known at a third, as behind one service. What the browser brings is all that is needed of the trip.
+func TestTripBetweenMembers(t *testing.T) {
+	a := openidtest.New(t)
+	file, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	var gates []*access.Gate
+	var providers []*openid.Provider
+	for range 3 {
+		sessions, err := access.LoadSessions(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gates = append(gates, access.New(access.Options{Sessions: sessions, Hosts: access.NewHosts("127.0.0.1:0", nil), Log: slog.New(slog.DiscardHandler)}))
+		providers = append(providers, openid.New(options(a, "sre=operator")))
+	}
+	var who access.Identity
+	var failed error
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /begin", func(w http.ResponseWriter, r *http.Request) { failed = providers[0].Begin(w, r, "/ui/tables") })
+	mux.HandleFunc("GET "+openid.Path, func(w http.ResponseWriter, r *http.Request) {
+		_, _, failed = gates[1].BeginAs(w, r, func() (who access.Identity, err error) {
+			who, _, err = providers[1].Finish(w, r)
+			return who, err
+		})
+	})
+	mux.HandleFunc("GET /who", func(_ http.ResponseWriter, r *http.Request) { who, failed = gates[2].Identify(r) })
+	service := httptest.NewServer(mux)
+	t.Cleanup(service.Close)
+	b := browser(t)
+	for _, path := range []string{"/begin", "/who"} {
+		answer, err := b.Get(service.URL + path) //nolint:noctx // of the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if failed != nil {
+			t.Fatalf("%s: %v", path, failed)
+		}
+	}
+	if who.Name != "olga@example.org" || who.Role != access.Operator || who.Via != access.ViaOpenID {
+		t.Errorf("%+v", who)
 	}
 }

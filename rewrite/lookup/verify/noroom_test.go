@@ -35,7 +35,7 @@ func TestNoRoom(t *testing.T) {
 		return nil
 	})
 	for n := range int64(2) {
-		result, err := checker.Pass(context.Background(), l, nil)
+		result, err := checker.Pass(context.Background(), l, nil, nil)
 		if err != nil || result.NoRoom != 4 || result.Rows != 3 || result.Missing != 3*(1-n) || result.Repaired != 3*(1-n) || result.Orphans != 0 {
 			t.Errorf("%+v %v", result, err)
 		}

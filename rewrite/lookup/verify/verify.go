@@ -114,12 +114,15 @@ func decode(row string) (value []byte, key [][]byte) {
 	return value, key
 }
 
-// Pass runs one pass over a look-up. progress, if not nil, is told how many of how many parts are done.
-func (c *Checker) Pass(ctx context.Context, l *match.LookUp, progress func(done, total int)) (kind.Findings, error) {
+// Pass runs one pass over a look-up. next, if not nil, is called before each row that is read is looked at; progress, if not nil, is told how many of how many parts are done.
+func (c *Checker) Pass(ctx context.Context, l *match.LookUp, next func(context.Context) error, progress func(done, total int)) (kind.Findings, error) {
 	var result kind.Findings
 	c.Maintainer.BeginSweep(l)
 	if progress == nil {
 		progress = func(int, int) {}
+	}
+	if next == nil {
+		next = func(context.Context) error { return nil }
 	}
 	parts := 2 * c.settings.Ranges
 	done := 0
@@ -132,11 +135,11 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, progress func(done,
 			*n++
 		}
 	}
-	if err := c.scan(ctx, l, true, step, count(base, &result.Rows), func([]byte) { result.NoRoom++ }); err != nil {
+	if err := c.scan(ctx, l, true, next, step, count(base, &result.Rows), func([]byte) { result.NoRoom++ }); err != nil {
 		return result, err
 	}
 	var surplus []string
-	if err := c.scan(ctx, l, false, step, count(entries, &result.Entries), func(row []byte) {
+	if err := c.scan(ctx, l, false, next, step, count(entries, &result.Entries), func(row []byte) {
 		if result.Surplus++; len(surplus) < maxCollapsed {
 			surplus = append(surplus, string(row))
 		}
@@ -154,7 +157,7 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, progress func(done,
 		if len(wanted) == 0 {
 			break
 		}
-		if err := c.differences(ctx, l, wanted, &result); err != nil {
+		if err := c.differences(ctx, l, wanted, next, &result); err != nil {
 			return result, err
 		}
 	}
@@ -190,8 +193,8 @@ func (c *Checker) reconcile(ctx context.Context, l *match.LookUp, value []byte, 
 
 // scan reads the base or the look-up whole, and hands over each row that has, or is, an entry, as value and key of the entry. To again, if it
 // is not nil, goes of the look-up a further entry of the same value and row; and of the base each row that has no entry of its own, of
-// which row is only told the first of a value. Calls do not overlap.
-func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step func(), row, again func([]byte)) error {
+// which row is only told the first of a value. Calls do not overlap, but for those of next.
+func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next func(context.Context) error, step func(), row, again func([]byte)) error {
 	text, name := l.ScanEntries(), l.LookUpName()
 	if base {
 		text, name = l.ScanBase(), l.BaseName()
@@ -215,6 +218,9 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, step fun
 					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
 				err := guard.Do(guard.Verification, func() error {
 					return c.Session.Scan(ctx, q, func(cells [][]byte) error {
+						if err := next(ctx); err != nil {
+							return err
+						}
 						value := cells[len(l.Key)]
 						if !match.Indexable(value) {
 							return nil
@@ -267,7 +273,7 @@ feed:
 }
 
 // differences collects the rows of some buckets from both tables and settles what only one of them has.
-func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[uint64]bool, result *kind.Findings) error {
+func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[uint64]bool, next func(context.Context) error, result *kind.Findings) error {
 	const inBase, inEntries = 1, 2
 	seen := map[string]byte{}
 	collect := func(mark byte) func([]byte) {
@@ -277,10 +283,10 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 			}
 		}
 	}
-	if err := c.scan(ctx, l, true, func() {}, collect(inBase), nil); err != nil {
+	if err := c.scan(ctx, l, true, next, func() {}, collect(inBase), nil); err != nil {
 		return err
 	}
-	if err := c.scan(ctx, l, false, func() {}, collect(inEntries), nil); err != nil {
+	if err := c.scan(ctx, l, false, next, func() {}, collect(inEntries), nil); err != nil {
 		return err
 	}
 	var rows []string

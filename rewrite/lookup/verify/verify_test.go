@@ -85,7 +85,7 @@ func TestPass(t *testing.T) {
 			}
 		}
 		sort.Strings(missing)
-		result, err := checker.Pass(context.Background(), l, nil)
+		result, err := checker.Pass(context.Background(), l, nil, nil)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestPass(t *testing.T) {
 		if n <= MaxSample && fmt.Sprint(result.Sample) != fmt.Sprint(missing) {
 			r.Fatalf("sample %v, want %v", result.Sample, missing)
 		}
-		if result, err = checker.Pass(context.Background(), l, nil); err != nil || result.Missing != 0 || result.Orphans != orphans-old {
+		if result, err = checker.Pass(context.Background(), l, nil, nil); err != nil || result.Missing != 0 || result.Orphans != orphans-old {
 			r.Fatalf("%+v %v", result, err)
 		}
 		if left := result.Surplus; left > 2*(orphans-old) { // of rows that hold their value one entry is left
@@ -122,7 +122,7 @@ func TestRowsThatChange(t *testing.T) {
 	write("v0")
 	n := 0
 	db.Before.Set(func(context.Context, exec.Query) error { n++; write(fmt.Sprint("v", n)); return nil })
-	result, err := checker.Pass(context.Background(), l, nil)
+	result, err := checker.Pass(context.Background(), l, nil, nil)
 	if err != nil || result.Missing != 0 || n < 4 {
 		t.Errorf("%+v %v after %d statements", result, err, n)
 	}
@@ -138,7 +138,7 @@ func TestPassFails(t *testing.T) {
 		return nil
 	})
 	checker.settings.Workers = 1
-	if _, err := checker.Pass(context.Background(), l, nil); !exec.Down(err) {
+	if _, err := checker.Pass(context.Background(), l, nil, nil); !exec.Down(err) {
 		t.Errorf("%v", err)
 	}
 }
