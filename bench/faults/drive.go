@@ -11,7 +11,7 @@ import (
 	"github.com/helenus-db/helenus/internal/change"
 )
 
-// backend is a fleet of members before a database that holds the base: in process, or real. All of it may be called by many at a time.
+// backend is a fleet of members before a database that holds the base. All of it may be called by many at a time.
 type backend interface {
 	// say sends an operation through a member, or the next that is there, and returns what the client was told.
 	say(o operation) outcome
@@ -204,7 +204,11 @@ func (d *driver) happen(e event, happening *sync.WaitGroup) {
 	}
 	time.Sleep(e.after)
 	now, _ := d.state()
-	d.v.Struck[fmt.Sprintf("%s %s|%s", e.deed, e.who, now)]++
+	whom := e.who
+	if e.deed == down || e.deed == lame {
+		whom = "all"
+	}
+	d.v.Struck[fmt.Sprintf("%s %s|%s", e.deed, whom, now)]++
 	switch e.deed {
 	case rollback, again:
 		d.until("the order "+string(e.deed), d.order, e.deed, e.who)

@@ -46,9 +46,9 @@ func TestMutantsAreCaught(t *testing.T) {
 		from uint64
 		mutant
 	}{
-		{"serves without a lease", 213, mutant{leaseless: true}},
-		{"waits for no other member", 61, mutant{hasty: true}},
-		{"writes on while others answer", 20, mutant{heedless: true}},
+		{"serves without a lease", 243, mutant{leaseless: true}},
+		{"waits for no other member", 62, mutant{hasty: true}},
+		{"writes on while others answer", 21, mutant{heedless: true}},
 		{"some entries go nowhere", 0, mutant{forgetful: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

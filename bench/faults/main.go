@@ -1,19 +1,18 @@
 // Command faults breaks a fleet of Helenus processes while clients read and write through all of them, in the manner of Jepsen, and checks every answer: by the history of
 // what was asked, in which each row must have been a register (history.go has the guarantee), and against what the database itself answers.
 //
-//	make bench-faults          in process, then real; QUICK=1: sooner
+//	make bench-faults          the runs in process; QUICK=1: fewer
 //	bin/faults -runs 5000      in process: real engines and members before a database and a state in memory, in simulated time, hundreds of seeds a minute
 //	bin/faults -seed 307       from this seed on
 //	bin/faults -runs 0 -scale 200   what a large fleet asks of its state (docs/scale.md)
-//	bin/faults -real           real processes before a real Cassandra (-nodes 3: of three nodes)
 //
 // A run in process is a plan drawn from a seed: what clients ask, which faults strike once the change is in which state (a member is killed, stands still, can not reach the state; the
 // database is down; entries can not be written), and which orders are given meanwhile. Requests of all kinds take a drawn time, and now and then are lost: carried out at once,
 // later or never. After the last fault the change must come to its end within a minute, and every member answer by it. A plan that goes wrong is made smaller and printed. What
 // happens at one moment of simulated time is not ordered by the seed, so a run is nearly, not wholly, repeatable.
 //
-// It exits with 1 if anything was wrong, missing or stuck. It imports rewrite, internal/fleet, internal/change, internal/cassandra and internal/child. Thin: in process the relay is played, time
-// stands still while a mutex is waited for, so most requests to the state take none, and a node is down with all others; real: the clocks are one.
+// It exits with 1 if anything was wrong, missing or stuck. It imports rewrite, internal/fleet and internal/change. Thin: the relay is played, time stands still while a mutex is waited for, so most
+// requests to the state take none, and a node is down with all others. Real processes before real nodes are killed and stopped in each state by TestMembersWithstand of cmd/helenus.
 package main
 
 import (
@@ -67,6 +66,9 @@ func main() {
 		}
 		err := run(ctx, t, s, r, say)
 		r.Seconds = time.Since(began).Seconds()
+		if err != nil {
+			r.Incomplete = err.Error()
+		}
 		if err = errors.Join(err, r.write(s.out)); err != nil {
 			fmt.Fprintln(os.Stderr, "faults:", err)
 			os.Exit(2)
@@ -91,7 +93,9 @@ func run(ctx context.Context, t *testing.T, s settings, r *report, say func(stri
 	}
 	if s.scale > 0 {
 		say("%d members in process, %d tables, %d changes", s.scale, 50*s.scale, s.scale/2)
-		periods, err := simulateCrowd(t, s.scale, 50*s.scale, s.scale/2, say)
+		periods, err := simulateCrowd(t, s.scale, 50*s.scale, s.scale/2, func(format string, args ...any) {
+			fmt.Printf("         %s\n", fmt.Sprintf(format, args...)) // from a bubble, whose clock is another
+		})
 		r.Scale = periods
 		fmt.Print(scaleTable(periods))
 		if err != nil {

@@ -51,7 +51,7 @@ const (
 	kill   deed = "kill"   // kill -9, and started again
 	freeze deed = "freeze" // SIGSTOP, and SIGCONT
 	cut    deed = "cut"    // it can not reach the state's keyspace
-	down   deed = "down"   // a node of Cassandra is stopped; in process: all of it
+	down   deed = "down"   // Cassandra answers nothing
 	lame   deed = "lame"   // entries can not be written, every fifth
 
 	approve  deed = "approve"

@@ -16,6 +16,7 @@ type report struct {
 	Started    time.Time  `json:"started"`
 	Seconds    float64    `json:"seconds"`
 	Processors int        `json:"processors"`
+	Incomplete string     `json:"incomplete,omitempty"`
 	Simulated  *simulated `json:"simulated,omitempty"`
 	Scale      []period   `json:"scale,omitempty"`
 }
@@ -48,6 +49,9 @@ func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A fleet under faults\n\nWritten by `%s` on %s, in %.0f s; %d processors. Clients read and write through all members of a fleet while faults strike in every state of a change; what is checked is in the comment of\n`bench/faults` and of its `history.go`.\n\n",
 		r.Command, r.Started.Format("2006-01-02"), r.Seconds, r.Processors)
+	if r.Incomplete != "" {
+		fmt.Fprintf(&b, "**Incomplete**: %s.\n\n", r.Incomplete)
+	}
 	b.WriteString("| | must |")
 	cells := []*sum{}
 	if r.Simulated != nil {

@@ -152,9 +152,6 @@ func (s *sum) table() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		what, whom, _ := strings.Cut(name, " ")
-		if what == string(down) || what == string(lame) {
-			whom = "all"
-		}
 		fmt.Fprintf(&b, "| %s | %s |", what, whom)
 		for _, c := range columns {
 			fmt.Fprintf(&b, " %d |", s.Struck[name+"|"+string(c)])
