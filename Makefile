@@ -23,7 +23,7 @@ endef
 VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
-.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-faults bench-model churn soak setup clean
+.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-faults bench-model bench-scale churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -44,6 +44,7 @@ help:
 	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
 	@echo 'make bench-faults    a fleet under faults in every state of a change, every answer checked (QUICK=1: sooner; FAULTS="-seed 307 -runs 1")'
 	@echo 'make bench-model     how true inferred models are, on applications of which everything is known (QUICK=1: sooner; MODEL="-v -only messy")'
+	@echo 'make bench-scale     processor time and memory of a round of advice, up to 5,000 statements over 500 tables'
 	@echo 'make test-long    what takes too long for make test: the twin under all clocks, breaking at every state, the soak (DURATION=20m)'
 	@echo 'make soak    writers of all forms through a helenus that is killed, with a clock that steps, on a Cassandra that is killed (DURATION=20m SEED=27)'
 	@echo 'make bench-proxy   what the proxy costs, as a table (QUICK=1: sooner)        make churn   a minute of coming and going'
@@ -161,6 +162,11 @@ bench-model:
 	$(GO) build -o $(BIN)/ ./bench/corpora ./cmd/helenus-solver
 	$(BIN)/corpora $(if $(QUICK),-quick) $(MODEL)
 	$(BIN)/corpora -regret $(if $(QUICK),-quick) $(MODEL)
+
+# What a round of advice takes on clusters of many statements and tables: docs/results/scale.md has the table.
+bench-scale:
+	$(GO) build -o $(BIN)/ ./bench/scale
+	$(BIN)/scale
 
 # What calendars cost against single designs on seed 004's workload, in what time; best on a machine that does nothing else.
 bench-timeline:

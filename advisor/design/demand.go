@@ -50,12 +50,15 @@ type task struct {
 	existing   []*model.Table
 	number     map[*model.Table]int // of candidates
 	demands    []*demand
-	queries    map[int]*demand    // of demands: those of the workload's queries, by statement
-	supports   map[kept][]*demand // of a write and a candidate that it modifies, in the order of SupportQueries
-	puts       [][]float64        // by statement and candidate: work of deletes and puts, per execution
-	readers    [][]int            // by candidate: the demands in whose space it occurs
-	base       []float64          // by statement: work of writing the existing tables
-	space      float64            // bytes, 0: no limit
+	queries    map[int]*demand     // of demands: those of the workload's queries, by statement
+	supports   map[kept][]*demand  // of a write and a candidate that it modifies, in the order of SupportQueries
+	puts       [][]float64         // by statement and candidate: work of deletes and puts, per execution
+	readers    [][]int             // by candidate: the demands in whose space it occurs
+	written    [][]int             // by statement: the candidates that it has to keep true
+	writers    [][]int             // by candidate: the statements that have to keep it true
+	asTheyAre  [][]*plan.WritePlan // by statement: how it writes the existing tables
+	base       []float64           // by statement: work of writing the existing tables
+	space      float64             // bytes, 0: no limit
 	truncated  []string
 	fixed      []bool // by candidate: it must be kept
 	safe       *safetyCheck
@@ -284,21 +287,29 @@ func (t *task) priceAll() {
 	}
 	t.puts = make([][]float64, len(t.work.Statements))
 	t.base = make([]float64, len(t.work.Statements))
+	t.written, t.writers = make([][]int, len(t.work.Statements)), make([][]int, len(t.candidates))
+	t.asTheyAre = make([][]*plan.WritePlan, len(t.work.Statements))
 	for i, s := range t.work.Statements {
 		t.puts[i] = make([]float64, len(t.candidates))
 		if s.Write == nil {
 			continue
 		}
 		for c := range t.candidates {
-			if work, known := t.given(i, t.candidates[c]); known {
-				t.puts[i][c] = work
+			work, known := t.given(i, t.candidates[c])
+			switch {
+			case known && work == 0, !known && !t.arithmetic.Modifies(s.Write, t.candidates[c]):
 				continue
+			case !known:
+				work = stepsWork(t.models[i], t.writeSteps(i, c))
 			}
-			t.puts[i][c] = stepsWork(t.models[i], t.writeSteps(i, c))
+			t.puts[i][c] = work
+			t.written[i], t.writers[c] = append(t.written[i], c), append(t.writers[c], i)
 		}
 		for _, table := range t.existing {
 			if t.writesExisting(s.Write, table) {
-				t.base[i] += stepsWork(t.models[i], t.arithmetic.WriteSteps(s.Write, table, nil))
+				p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
+				t.asTheyAre[i] = append(t.asTheyAre[i], p)
+				t.base[i] += stepsWork(t.models[i], p.Steps)
 			}
 		}
 	}
@@ -466,7 +477,7 @@ func (t *task) totalWork(c selection) (float64, bool) {
 // putWork is the weighted work of keeping a candidate, without support queries.
 func (t *task) putWork(n int) float64 {
 	sum := 0.0
-	for i := range t.puts {
+	for _, i := range t.writers[n] {
 		sum += t.weights[i] * t.puts[i][n]
 	}
 	return sum

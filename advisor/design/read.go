@@ -135,25 +135,18 @@ func (t *task) planOf(statement int, c selection) (p *plan.Plan, price cost.Cost
 // can not be answered.
 func (t *task) planWrites(statement int, c selection, readers map[*model.Table][]string, paid map[*demand]bool, hurried map[*demand][]*plan.Arc) (plans []*plan.WritePlan, sum cost.Cost, ok bool) {
 	s, m := t.work.Statements[statement], t.models[statement]
-	for _, table := range t.existing {
-		if t.writesExisting(s.Write, table) {
-			p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.arithmetic.WriteSteps(s.Write, table, nil)}
-			plans = append(plans, p)
-			sum = sum.Plus(cost.Write(m, p))
-		}
+	for _, p := range t.asTheyAre[statement] {
+		plans = append(plans, p)
+		sum = sum.Plus(cost.Write(m, p))
 	}
 	ok = true
-	for n, table := range t.candidates {
+	for _, n := range t.written[statement] {
 		if !c[n] {
 			continue
 		}
+		table := t.candidates[n]
 		if work, known := t.given(statement, table); known {
-			if work > 0 {
-				plans, sum.Work = append(plans, &plan.WritePlan{Write: s.Write, Table: table}), sum.Work+work
-			}
-			continue
-		}
-		if !t.arithmetic.Modifies(s.Write, table) {
+			plans, sum.Work = append(plans, &plan.WritePlan{Write: s.Write, Table: table}), sum.Work+work
 			continue
 		}
 		p := &plan.WritePlan{Write: s.Write, Table: table, Steps: t.writeSteps(statement, n)}
