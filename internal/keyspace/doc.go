@@ -13,7 +13,8 @@
 //
 // The epoch grows by one with each transaction that others are to know of; what one process alone writes all the time (checkpoints, see Options.Unheard) does not move
 // it. To see whether anything is new is one small QUORUM read; who finds a new epoch reads what changed at SERIAL, which also completes what
-// a coordinator left half committed: at QUORUM the new epoch could be seen beside an old record.
+// a coordinator left half committed: at QUORUM the new epoch could be seen beside an old record. What does not move the epoch is read at QUORUM, too: a SERIAL read is a round of
+// Paxos on the partition, and makes those of others begin anew.
 //
 // A transaction whose outcome is not known (a timeout) is looked for: each leaves its mark in what it wrote, and a SERIAL read decides.
 //

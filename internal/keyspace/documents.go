@@ -74,8 +74,23 @@ func (s *Store) known(ctx context.Context, keys map[store.Key]bool, again bool) 
 
 // row reads a document as it is; version 0: there is none.
 func (s *Store) row(ctx context.Context, k store.Key) (d store.Document, version int64, mark string, err error) {
+	return s.rowAt(ctx, serial, k)
+}
+
+// written reads a document as it was last known to be written: what is unheard at QUORUM, which makes nobody else's transaction on the partition begin anew, as each SERIAL read
+// does. Every transaction that was acknowledged is seen; one that was not may be missed, and whoever writes upon what it replaced is refused, and reads again.
+func (s *Store) written(ctx context.Context, k store.Key) (d store.Document, version int64, err error) {
+	level := serial
+	if slices.Contains(s.o.Unheard, k.Kind) {
+		level = gocql.Quorum
+	}
+	d, version, _, err = s.rowAt(ctx, level, k)
+	return d, version, err
+}
+
+func (s *Store) rowAt(ctx context.Context, c gocql.Consistency, k store.Key) (d store.Document, version int64, mark string, err error) {
 	d.Kind, d.ID = k.Kind, k.ID
-	err = s.each(ctx, serial, func(scan func(...any) error) error {
+	err = s.each(ctx, c, func(scan func(...any) error) error {
 		var at int64
 		if err := scan(&d.Version, &at, (*[]byte)(&d.Raw), &mark); err != nil {
 			return err
@@ -318,7 +333,7 @@ func (s *Store) Append(ctx context.Context, entries ...store.Entry) error {
 
 // Load reads a document into v. The error is store.ErrNotFound if there is none.
 func (s *Store) Load(ctx context.Context, kind, id string, v any) error {
-	d, version, _, err := s.row(ctx, store.Key{Kind: kind, ID: id})
+	d, version, err := s.written(ctx, store.Key{Kind: kind, ID: id})
 	switch {
 	case err != nil:
 		return fmt.Errorf("load %s %s from keyspace %s: %w", kind, id, s.o.Keyspace, err)
@@ -334,7 +349,7 @@ func (s *Store) Load(ctx context.Context, kind, id string, v any) error {
 
 // Document reads one document as it is stored; nil if there is none.
 func (s *Store) Document(ctx context.Context, kind, id string) (*store.Document, error) {
-	d, version, _, err := s.row(ctx, store.Key{Kind: kind, ID: id})
+	d, version, err := s.written(ctx, store.Key{Kind: kind, ID: id})
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s from keyspace %s: %w", kind, id, s.o.Keyspace, err)
 	}
