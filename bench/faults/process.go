@@ -27,7 +27,6 @@ type process struct {
 	life     context.Context // ends when it is killed
 	end      context.CancelFunc
 	bypassed atomic.Bool
-	ran      chan struct{} // closed when its engine runs no more; nil: it never did
 
 	mu     sync.Mutex
 	frozen chan struct{} // closed when it goes on; nil: it runs

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"sync"
 	"testing"
 )
@@ -34,7 +35,8 @@ func BenchmarkDeep(b *testing.B) {
 func TestDeepPanics(t *testing.T) {
 	told := make(chan error)
 	GoDeep(Writes, func() { panic("so deep") }, func(err error) { told <- err })
-	if err, ok := (<-told).(*Panic); !ok || err.Value != "so deep" {
+	err := <-told
+	if p := (*Panic)(nil); !errors.As(err, &p) || p.Value != "so deep" {
 		t.Errorf("%v", err)
 	}
 	var wait sync.WaitGroup
