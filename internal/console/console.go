@@ -66,7 +66,7 @@ var assets embed.FS
 // New makes the pages, which answer below /ui/.
 func New(o Options) http.Handler {
 	c := &console{o: o, pages: map[string]*template.Template{}, style: style(), streams: make(chan struct{}, maxStreams)}
-	for _, name := range []string{"login", "arrived", "error", "overview", "recommendations", "change", "order", "statements", "statement", "tables", "table", "joins", "model", "activity", "settings", "connections"} {
+	for _, name := range []string{"login", "arrived", "arriving", "error", "overview", "recommendations", "change", "order", "statements", "statement", "tables", "table", "joins", "model", "activity", "settings", "connections"} {
 		c.pages[name] = template.Must(template.New(name).Funcs(c.words()).ParseFS(assets, "assets/layout.tmpl", "assets/parts.tmpl", "assets/"+name+".tmpl"))
 	}
 	mux := http.NewServeMux()
@@ -148,6 +148,10 @@ func (c *console) known(show func(*request) error) http.Handler {
 		ctx, who, err := c.o.Sessions.Who(r)
 		if err != nil {
 			if r.Method == http.MethodGet || r.Method == http.MethodHead {
+				if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+					c.goOn(w, r, "arriving", "One moment", r.URL.RequestURI())
+					return
+				}
 				http.Redirect(w, r, "/ui/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 				return
 			}

@@ -56,19 +56,24 @@ func (c *console) leaveForProvider(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loginByProvider greets who comes back from the provider. The page that was asked for is not redirected to: the browser would go there on
-// behalf of the provider's site, and so without the session's cookie, which is Strict. It goes on from a page of ours.
-func (c *console) loginByProvider(w http.ResponseWriter, r *http.Request) {
-	next, err := c.o.Sessions.BeginByProvider(w, r)
+// goOn shows a page from which the browser goes on to another of ours. It came on behalf of another site (a link in Grafana, the provider's redirect), so without the session's cookie,
+// which is Strict, and a redirect would be on that site's behalf as well; from a page of ours it sends the cookie.
+func (c *console) goOn(w http.ResponseWriter, r *http.Request, page, title, next string) {
 	next = inside(next)
-	if err != nil {
-		c.writeLogin(w, r, next, err)
-		return
-	}
 	w.Header().Set("Refresh", "0; url="+next)
-	if err := c.write(w, http.StatusOK, "arrived", frame{Title: "Logged in", Page: loginPage{Next: next}}); err != nil {
+	if err := c.write(w, http.StatusOK, page, frame{Title: title, Page: loginPage{Next: next}}); err != nil {
 		c.fail(w, &request{Request: r}, err)
 	}
+}
+
+// loginByProvider greets who comes back from the provider.
+func (c *console) loginByProvider(w http.ResponseWriter, r *http.Request) {
+	next, err := c.o.Sessions.BeginByProvider(w, r)
+	if err != nil {
+		c.writeLogin(w, r, inside(next), err)
+		return
+	}
+	c.goOn(w, r, "arrived", "Logged in", next)
 }
 
 func (c *console) logout(w http.ResponseWriter, r *http.Request) {

@@ -67,3 +67,22 @@ func TestLoginWithProvider(t *testing.T) {
 		t.Error(at)
 	}
 }
+
+// TestComesFromAnotherSite: a link in Grafana brings no cookie, as that is Strict. The browser is not sent to the login, but to the same page once more, from ours; from there, who has
+// no session is asked for a token.
+func TestComesFromAnotherSite(t *testing.T) {
+	f := hotel(t)
+	f.nobody = true
+	r := httptest.NewRequest(http.MethodGet, "/ui/changes/r-46cc57?x=1", nil)
+	for site, want := range map[string]int{"cross-site": http.StatusOK, "same-origin": http.StatusSeeOther, "none": http.StatusSeeOther} {
+		r.Header.Set("Sec-Fetch-Site", site)
+		w := httptest.NewRecorder()
+		f.handler().ServeHTTP(w, r)
+		if w.Code != want || site == "cross-site" && w.Header().Get("Refresh") != "0; url=/ui/changes/r-46cc57?x=1" {
+			t.Errorf("%s: %d %v", site, w.Code, w.Header())
+		}
+		if w.Code == http.StatusOK {
+			lawful(t, w.Body.String())
+		}
+	}
+}
