@@ -27,7 +27,12 @@ type joined struct {
 	reads []*read // of parts
 	feeds []infer.Join
 	views []*model.Table // viewsOf, once asked for
+	alone []*model.Table // promising, once asked for
 }
+
+// mostEntities is how many entities a join may go over for which tables are designed. The ways to answer a query, and to keep a table of it true, grow with the
+// partitions of its tree: eight joins over 8 took 40 s, one over 16 minutes and gigabytes.
+const mostEntities = 6
 
 // listJoins lists the path queries worth the effort, those first that take most work today; at most eight.
 func (k *maker) listJoins() []*joined {
@@ -51,6 +56,10 @@ func (k *maker) listJoins() []*joined {
 			}
 		}
 		if whole && s.Weight*k.model.Seconds >= float64(k.bars(changeID(j)).Executions) {
+			if n := len(s.Query.Tree.Entities); n > mostEntities {
+				k.noteJoin(j, fmt.Sprintf("it goes over %d entities, and tables are designed for joins over %d at most", n, mostEntities))
+				continue
+			}
 			out = append(out, j)
 			now[j] = s.Weight * k.costToday(j).Work
 		}
@@ -99,6 +108,31 @@ func (k *maker) viewsOf(j *joined) []*model.Table {
 		j.views = joinCandidates(k.workloadOf(j), j.reads[0].access.Keyspace, k.declaredKeys(j))
 	}
 	return j.views
+}
+
+// alwaysWeighed are the views of a join, the first of them, that are weighed together with those of others: its query's own, and those of its parts.
+const alwaysWeighed = 8
+
+// promising are the views of a join that are weighed beside those of others: the first, and what the join would be given alone. Each query is planned over all tables that are
+// weighed, and most of the many are for keeping tables true that nothing is read from: with all of those of eight joins, 5,000 statements took more than the memory of a round.
+func (k *maker) promising(j *joined, among int) []*model.Table {
+	all := k.viewsOf(j)
+	if among == 1 || len(all) <= alwaysWeighed {
+		return all
+	}
+	if j.alone == nil {
+		j.alone = slices.Clone(all[:alwaysWeighed])
+		d, err := design.Choose(k.ctx, k.workloadOf(j), design.Options{Cost: k.costs, Solver: k.Solver, Limits: k.Limits, Candidates: all, NoEnumeration: true})
+		if err != nil {
+			return j.alone // whether it can be answered at all is seen with the others
+		}
+		for _, t := range d.Tables {
+			if !t.Table.Existing && !slices.Contains(j.alone, t.Table) {
+				j.alone = append(j.alone, t.Table)
+			}
+		}
+	}
+	return j.alone
 }
 
 // whyNoChange says why nothing can be advised for a join whatever it costs, "" if something can.

@@ -114,7 +114,7 @@ func (k *maker) chooseTogether(joins []*joined, offers []*offer, kept []*keptOff
 	}
 	views := enumerate.NewPool(design.NoLookUps) // of equal ones one
 	for _, j := range joins {
-		for _, x := range k.viewsOf(j) {
+		for _, x := range k.promising(j, len(joins)) {
 			views.Add(x)
 		}
 	}
