@@ -3,9 +3,12 @@ package migrate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
 )
 
@@ -43,21 +46,21 @@ func (m *Manager) fitStored(r *run) {
 	r.fits(fitted)
 }
 
-// adopt takes on what another process has stored of a migration: what was worked on here is outdated, unless that is another pace alone. r.mu is held.
-func (m *Manager) adopt(r *run) {
+// adopt takes on what another process has stored of a migration: what was worked on here is outdated, unless that is another pace alone, or nothing; it reports that. r.mu is held.
+func (m *Manager) adopt(r *run) (outdated bool) {
 	c, ok := m.Changes.Record(r.id)
 	if !ok || c.Work == nil {
-		return
+		return false
 	}
 	x, err := worked(&c)
 	if err != nil {
 		m.Log.Error("what another process has stored of a change can not be read", "change_id", r.id, "err", err)
-		return
+		return false
 	}
 	if r.repacedElsewhere(&x) {
 		r.m.Throttle, r.m.Events, r.stored = x.Throttle, x.Events, c.Work
 		r.repace()
-		return
+		return false
 	}
 	refit := x.Base.Digest() != r.m.Base.Digest() || r.fitted() == nil
 	was := r.m.State
@@ -80,20 +83,43 @@ func (m *Manager) adopt(r *run) {
 	if was != r.m.State {
 		m.Log.Info("change", "change_id", r.id, "state", r.m.State, "before", was, "by", "another member")
 	}
+	return true
 }
 
-// rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it asks less of the relay than that; else there is nothing left
-// to store of it. r.mu is held.
+// back are the states from which work goes on once a change is stored, from that which asks least of what was done to that which asks most: an order that leads further back
+// than where another process has come to is still an order.
+var back = []State{RollingBack, Failed, Suspended, DualWrite, Backfill, Verify, Shadow, Serving}
+
+// rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it leads further back than that, and doubts whatever that is; else
+// there is nothing left to store of it. Work that is done is no order: it was done for what the migration was. r.mu is held.
 func (m *Manager) rebase(r *run) {
-	ours := r.m
-	m.adopt(r)
-	if theirs := r.m; ours.Mode().less(theirs.Mode()) && phases[theirs.State].back {
+	ours, doubts := r.m, r.unstored()
+	ordered := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action != advancing })
+	if !m.adopt(r) {
+		return // all of it is as it was ordered here
+	}
+	theirs := r.m
+	if doubts > 0 && theirs.Active() {
+		r.m.Doubts += doubts
+		r.m.Unfollowed, r.m.Reason = true, ours.Reason
+	}
+	switch at := slices.Index(back, ours.State); {
+	case ordered && at >= 0 && at < slices.Index(back, theirs.State):
 		r.m.State, r.m.Reason, r.m.Pending, r.m.Progress = ours.State, ours.Reason, ours.Pending, Progress{Started: ours.Progress.Started}
 		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
 		r.repace()
-		return
+	case r.m.Doubts == theirs.Doubts:
+		r.trail = nil
 	}
-	r.trail = nil
+}
+
+// unstored is how many doubts of this process are not stored yet. r.mu is held.
+func (r *run) unstored() int64 {
+	var stored struct{ Doubts int64 }
+	if json.Unmarshal(r.stored, &stored) != nil {
+		return 0 // nothing is stored
+	}
+	return r.m.Doubts - stored.Doubts
 }
 
 // Follow takes on what other processes have stored, and has put it in force when it returns.

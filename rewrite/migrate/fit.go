@@ -202,5 +202,5 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 	case f.longer || f.moved || have.Refill || have.State == DualWrite || have.State == Backfill:
 		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
 	}
-	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Migration) { take(x); x.Reason, x.Unfollowed = text, true })
+	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Migration) { take(x); x.Reason = text; x.doubt() })
 }

@@ -144,7 +144,7 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 	}
 	switch have.State {
 	case DualWrite, Backfill: // nothing rests on it before it is verified
-		return m.update(ctx, r, func(x *Migration) { x.Unfollowed = true })
+		return m.update(ctx, r, (*Migration).doubt)
 	case Verify, Shadow, Serving:
 		r.mu.Lock()
 		r.doubts.add(m.Now())
@@ -153,10 +153,13 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 		if have.State == Verify {
 			return m.anew(ctx, r, reason)
 		}
-		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Migration) { x.Reason, x.Unfollowed = reason, true })
+		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Migration) { x.Reason = reason; x.doubt() })
 	}
 	return nil
 }
+
+// doubt takes note that a write could not be followed.
+func (m *Migration) doubt() { m.Unfollowed, m.Doubts = true, m.Doubts+1 }
 
 // anew begins the verification under way anew; r.orders is held.
 func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
@@ -166,7 +169,8 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 	if r.cancel != nil {
 		r.cancel()
 	}
-	r.m.Reason, r.m.Unfollowed = reason, true
+	r.m.Reason = reason
+	r.m.doubt()
 	r.trail = append(r.trail, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {

@@ -169,7 +169,10 @@ type Migration struct {
 
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
 	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
-	Refill     bool `json:"refill,omitempty"`     // its table is to be emptied, and filled anew
+	// Doubts is how often it was ordered to be verified because of what may have made its tables untrue. Others see by it that an order was given again, of which all else is
+	// as it was.
+	Doubts int64 `json:"doubts,omitempty"`
+	Refill bool  `json:"refill,omitempty"` // its table is to be emptied, and filled anew
 	// Replication is that of the base's keyspace when it was filled; nil in records of before. Moved: it has changed since, and not every replica of
 	// the base may have every row.
 	Replication map[string]string `json:"replication,omitempty"`
