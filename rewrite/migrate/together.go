@@ -140,22 +140,21 @@ func (c *crew) claim(ctx context.Context) (taken exec.Range, err error) {
 			return false
 		}
 		why = errBusy
-		owners := map[string]bool{}
-		for _, p := range now.Left {
-			if p.Owner != "" {
-				owners[p.Owner] = true
-			}
-		}
-		owners[c.worker] = true
-		c.pace.divide(len(owners))
-		if len(owners) > helpers {
-			return false
-		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		free := func(p part) bool {
 			s, other := c.sight[p.Range]
 			return p.Owner == "" || other && c.m.Now().Sub(s.since) >= lease
+		}
+		owners := map[string]bool{c.worker: true} // of those that were not heard of for long none is at work
+		for _, p := range now.Left {
+			if !free(p) {
+				owners[p.Owner] = true
+			}
+		}
+		c.pace.divide(len(owners))
+		if len(owners) > helpers {
+			return false
 		}
 		at := slices.IndexFunc(now.Left, free)
 		if at < 0 {

@@ -303,6 +303,37 @@ func TestHelpersAreBounded(t *testing.T) {
 	})
 }
 
+// Claims that nobody is at, as each attempt leaves some whose answer was lost, keep nobody from filling, however many they are.
+func TestManyLeftTheirClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGang(t)
+		crews := g.begin(make([]fill, 3*helpers)...)
+		for _, c := range crews[:helpers] {
+			if _, err := c.claim(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left := g.checkpoint() // more than may be at it, as when these came after those had been silent for long
+		for i := range 2 * helpers {
+			left.Left[helpers+i].Owner, left.Left[helpers+i].Beat = crews[helpers+i].worker, 1
+		}
+		if err := g.store.Save(t.Context(), KindBackfill, "m1", &left); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		last := g.manager().crew(&run{id: "m1"}, g.ring.fills("b", time.Millisecond))
+		if err := <-start(ctx, last); err != nil {
+			t.Fatal(err)
+		}
+		g.all()
+		if took := time.Since(began); took > 2*lease {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 // A checkpoint of one process is read by a fleet, and the other way round.
 func TestCheckpointIsTheSame(t *testing.T) {
 	var c checkpoint
