@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/proxy/fleet"
 	"github.com/helenus-db/helenus/proxy/ledger"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -33,6 +34,10 @@ func (c *conn) secure() error {
 		var record tls.RecordHeaderError
 		var timeout net.Error
 		switch {
+		case errors.As(err, &record) && record.Conn != nil && fleet.Asks(record.RecordHeader):
+			c.sheet.Because(ledger.Client)
+			refusePlain(raw, record.RecordHeader)
+			return errors.New("another member asked whether this one answers")
 		case errors.As(err, &record) && record.Conn != nil && isCQL(record.RecordHeader):
 			c.sheet.Because(ledger.WithoutTLS)
 			s.warn("a client speaks CQL without TLS to a listener that asks for it: switch TLS on in its driver", c)

@@ -2,11 +2,13 @@ package proxy_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/internal/cassandra/authority"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/proxy/certs"
+	"github.com/helenus-db/helenus/proxy/fleet"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/wire"
 )
@@ -203,6 +206,15 @@ func TestWhoMayNotEnter(t *testing.T) {
 		c.Close()
 	}
 	await(t, func() bool { return s.Stats().WithoutTLS == 3 })
+
+	// Another member that asks whether this one answers is none of these.
+	down := make(chan bool, 1)
+	watching, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	fleet.Watch(watching, []netip.AddrPort{netip.MustParseAddrPort(s.Addrs()[0])}, func(netip.AddrPort, bool) { down <- true })
+	if n := s.Stats().WithoutTLS; n != 3 || len(down) > 0 {
+		t.Errorf("%d clients lack TLS; the member is thought to be down: %t", n, len(down) > 0)
+	}
 
 	// Those that stall are cut off, whatever they said, and meanwhile others come and go.
 	var stalled []net.Conn

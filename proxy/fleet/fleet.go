@@ -1,4 +1,4 @@
-// Package fleet watches the other members of a fleet of proxies. It imports internal/guard and proxy/message.
+// Package fleet watches the other members of a fleet of proxies. It imports internal/guard, proxy/message and proxy/wire.
 //
 // Members watch each other: each asks every other one, every watchEvery, what it supports, which
 // needs no login. A member that fails misses times in a row is told to be DOWN, and UP when it answers again. Its row
@@ -8,6 +8,7 @@ package fleet
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"net"
 	"net/netip"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/proxy/message"
+	"github.com/helenus-db/helenus/proxy/wire"
 )
 
 const (
@@ -70,6 +72,14 @@ func ask(ctx context.Context, members []netip.AddrPort) map[netip.AddrPort]bool 
 	return alive
 }
 
+// askingStream is the stream on which members ask, where drivers begin with 0 or 1: a listener that speaks TLS knows by it that no client lacks TLS.
+const askingStream = 'H'<<8 | 'e'
+
+// Asks tells whether a connection that began with these bytes (version, flags, stream, opcode) is another member's, which only wants to know whether somebody answers.
+func Asks(began [5]byte) bool {
+	return began[0] == 4 && binary.BigEndian.Uint16(began[2:4]) == askingStream && began[4] == wire.OpOptions
+}
+
 // answers tells whether something at an address answers an OPTIONS. What it answers does not matter: behind TLS it is
 // an alert.
 func answers(ctx context.Context, address string) bool {
@@ -83,7 +93,7 @@ func answers(ctx context.Context, address string) bool {
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
-	if _, err := c.Write(message.Append(nil, 4, 0, message.Options())); err != nil {
+	if _, err := c.Write(message.Append(nil, 4, askingStream, message.Options())); err != nil {
 		return false
 	}
 	_, err = bufio.NewReader(c).ReadByte()
