@@ -32,7 +32,7 @@
 //
 // Windows of several proxies may lie on one shelf: each has its origin, and Between adds all of them up. Export writes them as lines between a head and an
 // end, and Import takes each once: of two of one level, origin and time the one that has counted more, and none that is before the mark of its
-// level and in a coarser window already. So what is imported twice, or in another order, comes to the same.
+// level and in a coarser window already. So what is imported twice, or in another order, comes to the same. The members of a fleet do so with their hours by themselves (members.go).
 //
 // Where the link is thin: periods are answered in whole windows; a statement that was cut from a minute's window is missing
 // from that minute's record of it (its executions are under other).

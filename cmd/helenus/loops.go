@@ -49,6 +49,7 @@ func (h *helenus) loops() []loop {
 		{guard.Relay, h.watchdog, nil},
 		{guard.Fleet, h.beFound, nil},
 		{guard.Fleet, h.learnMerged, nil},
+		{guard.Fleet, h.exchangeHours, nil},
 	}
 }
 

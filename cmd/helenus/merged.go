@@ -51,6 +51,42 @@ func (s learnedState) Drop(ctx context.Context, kind, key string) error {
 	return s.DropSnapshot(ctx, kind, key)
 }
 
+// knownHours is the state as capture/history needs it.
+type knownHours struct{ *keyspace.Store }
+
+func (s knownHours) Put(ctx context.Context, kind, key string, body []byte, keep time.Duration) error {
+	return s.PutLearned(ctx, kind, key, body, keep)
+}
+
+func (s knownHours) All(ctx context.Context, kind string) (map[string][]byte, error) {
+	list, err := s.Learned(ctx, kind)
+	rows := map[string][]byte{}
+	for _, one := range list {
+		rows[one.Window] = one.Body
+	}
+	return rows, err
+}
+
+// exchangeHoursEvery is how often a member looks whether others have left hours that it does not know.
+const exchangeHoursEvery = 5 * time.Minute
+
+// exchangeHours leaves this member's hours for the others, and takes theirs.
+func (h *helenus) exchangeHours(ctx context.Context) {
+	if h.shared == nil {
+		<-ctx.Done()
+		return
+	}
+	for wait := retryEvery; pause(ctx, wait); wait = exchangeHoursEvery {
+		left, taken, err := h.history.Exchange(ctx, knownHours{h.shared}, h.process)
+		if err != nil && ctx.Err() == nil {
+			h.log.Warn("the history of hours could not be exchanged with the other members; it is tried again", "after", exchangeHoursEvery, "err", err)
+		}
+		if left+taken > 0 {
+			h.log.Debug("hours of the history were exchanged with the other members", "left", left, "taken", taken)
+		}
+	}
+}
+
 // learnTogether has this process learn as one of its fleet, if it is of one.
 func (h *helenus) learnTogether() {
 	if h.shared == nil {

@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/report"
 )
 
@@ -41,17 +46,51 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestMembersLearnTogether: what is said through two members is counted at either as if it was said through one, also when one of them is gone.
+// importHour puts an hour that another process has counted into a history.
+func importHour(t *testing.T, dir string, hour time.Time) {
+	t.Helper()
+	window, err := json.Marshal(&capture.Snapshot{From: hour, To: hour.Add(time.Hour), Watched: time.Hour, Other: capture.Statement{Count: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "history.jsonl")
+	text := fmt.Sprintf(`{"format":"helenus-history","version":1}
+{"level":1,"origin":"elsewhere","at":%q,"snapshot":%s}
+{"windows":1}
+`, hour.Format(time.RFC3339), window)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err, code := executed(t, "history", "import", file, "--state-dir", dir); code != 0 {
+		t.Fatal(err)
+	}
+}
+
+// TestMembersLearnTogether: what is said through two members is counted at either as if it was said through one, also when one of them is gone; hours of the history
+// that one of them knows the other knows, too.
 func TestMembersLearnTogether(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
 	s := newShop(t, session(t, address))
 	another := s.members(address, "--advise-every", "1s")
 	all := []*process{another(), another()}
-	for _, p := range all {
+	hour := time.Now().UTC().Add(-2 * time.Hour).Truncate(time.Hour)
+	importHour(t, all[0].state, hour)
+	for i, p := range all {
 		p.start()
 		p.awaitReady()
+		if i == 0 {
+			await(t, "a member has left its hours", func() bool {
+				n := 0
+				err := s.direct.Query(`SELECT COUNT(*) FROM ` + strings.Replace(s.keyspace, "shop", "state", 1) + `.snapshots WHERE member = 'hours'`).Scan(&n)
+				return err == nil && n == 1
+			})
+		}
 	}
+	await(t, "the other knows them", func() bool {
+		text, _, code := executed(t, "history", "export", "-", "--state-dir", all[1].state)
+		return code == 0 && strings.Contains(text, `"level":1,"origin":"elsewhere","at":"`+hour.Format(time.RFC3339)+`"`)
+	})
 	const each = 40
 	for _, p := range all {
 		s.ask(session(t, p.listen), each)
