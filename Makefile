@@ -23,7 +23,7 @@ endef
 VERSION ?= $(shell internal/packaging/version)
 stamp = -X main.version=$(VERSION) -X main.revision=$(shell git rev-parse HEAD 2>/dev/null)
 
-.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-faults bench-model bench-scale churn soak setup clean
+.PHONY: help build programs dist demo demo-production test test-long test-drivers lint vet house bench verify bench-options bench-proxy bench-advisor bench-timeline bench-ablation bench-calendar bench-rubis bench-safety bench-change bench-faults bench-model bench-scale bench-gains churn soak setup clean
 
 help:
 	@echo 'make demo    start Cassandra, a sample application and Helenus, and show the whole story (KEEP=1: keep them)'
@@ -43,6 +43,7 @@ help:
 	@echo 'make bench-safety    one partition against one per user, under concurrent lightweight transactions (QUICK=1: sooner)'
 	@echo 'make bench-change    what serving changes cost: CPU, requests inside Cassandra, throughput, after kill -9 (QUICK=1: sooner)'
 	@echo 'make bench-faults    a fleet under faults in every state of a change, every answer checked (QUICK=1: sooner; FAULTS="-seed 307 -runs 1")'
+	@echo 'make bench-gains    what advice promises, held against what forty changes bring (QUICK=1: sooner)'
 	@echo 'make bench-model     how true inferred models are, on applications of which everything is known (QUICK=1: sooner; MODEL="-v -only messy")'
 	@echo 'make bench-scale     processor time and memory of a round of advice, up to 5,000 statements over 500 tables'
 	@echo 'make test-long    what takes too long for make test: the twin under all clocks, breaking at every state, the soak (DURATION=20m)'
@@ -83,7 +84,7 @@ demo-production:
 unraced = ./advisor/% ./capture/history ./internal/cassandra% ./internal/drivers% ./rewrite/calibrate ./rewrite/planrun ./rewrite/rehearse ./rewrite/scratch
 own_concurrency = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
 raced = $(filter-out $(unraced),$(own_concurrency)) ./advisor/solve
-plain = $(filter-out $(raced) $(LONGEST),$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+plain = $(filter-out $(raced) $(LONGEST) ./cmd/helenus,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 # The laboratory's longest, which run whole benches: of test-long.
 LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
@@ -93,11 +94,25 @@ test: setup lint vet house $(with)
 	cd internal/packaging && $(GO) test -count 1 -timeout 10m ./...
 	$(with) $(MAKE) --no-print-directory tests
 
-.PHONY: tests
+# The tests of the whole product mostly wait, for leases and for what is to be given up, and no two that carry out changes may do so before one
+# cluster: they run in two halves before a cluster each, beside all others. What failed is said once more at the end.
+halves := TestConsoleBehindOneService|TestMembersShareOneTruth|TestWithstandAtEveryState|TestOurTableIsWatched
+.PHONY: tests tests-first tests-second tests-others
+tests: export TESTS_FAILED := $(abspath $(BIN))/failed
 tests:
+	@mkdir -p $(BIN) && rm -f $(TESTS_FAILED)
+	$(MAKE) --no-print-directory -j 3 -k -O tests-first tests-second tests-others || { cat $(TESTS_FAILED); exit 1; }
+	.ci/tests $(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
+
+tests-first:
+	.ci/tests $(with) $(GO) test -timeout 40m -run '^($(halves))$$' ./cmd/helenus
+
+tests-second:
+	.ci/tests $(with) $(GO) test -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
+
+tests-others:
 	.ci/tests $(GO) test -timeout 40m $(plain)
 	.ci/tests $(GO) test -race -timeout 40m $(raced)
-	.ci/tests $(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 	.ci/tests $(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
@@ -208,6 +223,13 @@ bench-change:
 	$(product)
 	$(GO) build -o $(BIN)/ ./bench/change
 	$(BIN)/change -command 'make bench-change$(if $(QUICK), QUICK=1)$(if $(CHANGE), CHANGE="$(CHANGE)")' $(if $(QUICK),-quick) $(CHANGE)
+
+# What advice promises held against what it brings, over forty changes and more: minutes, on a Cassandra of its own. QUICK=1 for four tables.
+bench-gains:
+	@.ci/setup demo
+	$(product)
+	$(GO) build -o $(BIN)/ ./bench/gains
+	$(BIN)/gains -command 'make bench-gains$(if $(QUICK), QUICK=1)' $(if $(QUICK),-quick) $(GAINS)
 
 # A fleet under faults, in the manner of Jepsen: histories of clients that read and write through all members, checked row by row and against Cassandra's own answers; in
 # process by the thousand. The report goes to docs/results. FAULTS has further flags (bin/faults -help).

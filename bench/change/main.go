@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/helenus-db/helenus/bench/product"
 )
 
 // settings are what the flags say, and how much is measured.
@@ -78,7 +80,7 @@ func main() {
 
 // measure makes the report. It is an error if a figure misses what it must be, unless only the report is wanted.
 func measure(ctx context.Context, s settings) (err error) {
-	r := report{Command: s.command, Started: time.Now().UTC(), Processors: runtime.NumCPU(), Heap: s.heap, Load: loadAverage(),
+	r := report{Command: s.command, Started: time.Now().UTC(), Processors: runtime.NumCPU(), Heap: s.heap, Load: product.LoadAverage(),
 		Changes: s.lookedUp + 1, Rows: s.rows, Rounds: s.turns, Tolerance: s.tolerance}
 	w, err := start(ctx, s)
 	if err != nil {

@@ -93,7 +93,7 @@ func (w *world) round(ctx context.Context, l load) (float64, error) {
 	if _, err := w.relay.rest(ctx, calm); err != nil {
 		return 0, err
 	}
-	before, err := l.from.cpu()
+	before, err := l.from.CPU()
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ func (w *world) round(ctx context.Context, l load) (float64, error) {
 	if _, err := w.relay.rest(ctx, calm); err != nil {
 		return 0, fmt.Errorf("%s: %w", l.name, err)
 	}
-	after, err := l.from.cpu()
+	after, err := l.from.CPU()
 	return float64((after - before).Nanoseconds()) / 1000 / float64(l.ops), err
 }
 
@@ -276,11 +276,11 @@ type again struct {
 func (w *world) restart(ctx context.Context) (list []again, err error) {
 	w.say("kill -9 while %d rows are served: %d times", w.rows, w.kills)
 	for _, id := range w.others {
-		if _, err := w.with.cli(ctx, "rollback", id); err != nil {
+		if _, err := w.with.CLI(ctx, "rollback", id); err != nil {
 			return nil, err
 		}
 	}
-	err = w.with.until(ctx, "the other changes are rolled back", time.Minute, func() (bool, error) { return w.with.inState(ctx, "rolled-back", w.others) })
+	err = w.with.Until(ctx, "the other changes are rolled back", time.Minute, func() (bool, error) { return w.with.InState(ctx, "rolled-back", w.others) })
 	for range w.kills {
 		if err != nil {
 			return nil, err
@@ -300,22 +300,22 @@ func (w *world) once(ctx context.Context) (a again, err error) {
 			return a, err
 		}
 	}
-	h.kill()
+	h.Kill()
 	h.disconnect()
 	begun := time.Now()
-	if err := h.start(); err != nil {
+	if err := h.Start(); err != nil {
 		return a, err
 	}
 	const most = time.Minute
-	if err := h.until(ctx, "a client is welcomed", most, func() (bool, error) { return h.connect() == nil, nil }); err != nil {
+	if err := h.Until(ctx, "a client is welcomed", most, func() (bool, error) { return h.connect() == nil, nil }); err != nil {
 		return a, err
 	}
 	a.port = time.Since(begun).Seconds()
-	if err := h.until(ctx, "it is ready", most, func() (bool, error) { return h.ready(ctx), nil }); err != nil {
+	if err := h.Until(ctx, "it is ready", most, func() (bool, error) { return h.Ready(ctx), nil }); err != nil {
 		return a, err
 	}
 	a.ready = time.Since(begun).Seconds()
-	err = h.until(ctx, "a read is served", 5*most, func() (bool, error) {
+	err = h.Until(ctx, "a read is served", 5*most, func() (bool, error) {
 		if err := run(ctx, h.stamped, staysOf(wealthy(0))); err != nil {
 			return false, err
 		}

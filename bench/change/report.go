@@ -213,16 +213,3 @@ A figure is missed if it is off by more than %.0f %%; requests are exact.
 	}
 	return r.table(w)
 }
-
-// loadAverage is the machine's over the last minute; 0 where nobody says.
-func loadAverage() float64 {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	var load float64
-	if _, err := fmt.Sscan(string(text), &load); err != nil {
-		return 0
-	}
-	return load
-}

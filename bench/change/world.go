@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 )
 
@@ -82,10 +83,10 @@ func start(ctx context.Context, s settings) (_ *world, err error) {
 	if w.relay, err = startRelay(behind, point.String()); err != nil {
 		return nil, err
 	}
-	if w.direct, err = connect(point.String(), false); err != nil {
+	if w.direct, err = product.Connect(point.String(), false); err != nil {
 		return nil, err
 	}
-	if w.near, err = connect(behind, true); err != nil {
+	if w.near, err = product.Connect(behind, true); err != nil {
 		return nil, err
 	}
 	if err := w.create(ctx); err != nil {
@@ -104,7 +105,7 @@ func start(ctx context.Context, s settings) (_ *world, err error) {
 	if err := w.shareOwner(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.with.start(); err != nil {
+	if err := w.with.Start(); err != nil {
 		return nil, err
 	}
 	return w, w.with.open(ctx)
@@ -113,14 +114,14 @@ func start(ctx context.Context, s settings) (_ *world, err error) {
 // shareOwner has both processes begin with one state, and so with one owner: tables of another's would, rightly, turn all changes back where it can not
 // be seen who else is connected, and here it can not (asksForOthers).
 func (w *world) shareOwner(ctx context.Context) error {
-	if err := w.without.start(); err != nil {
+	if err := w.without.Start(); err != nil {
 		return err
 	}
 	if err := w.without.open(ctx); err != nil {
 		return err
 	}
 	w.without.stop()
-	return os.CopyFS(w.with.dir, os.DirFS(w.without.dir))
+	return os.CopyFS(w.with.Dir, os.DirFS(w.without.Dir))
 }
 
 // stop ends everything. What is left of a run that failed are the logs.
@@ -315,14 +316,14 @@ func (w *world) change(ctx context.Context) error {
 		if name != "stays.guest" {
 			w.others = append(w.others, id)
 		}
-		if _, err := w.with.cli(ctx, "approve", id, "--detach"); err != nil {
+		if _, err := w.with.CLI(ctx, "approve", id, "--detach"); err != nil {
 			return err
 		}
-		err := w.with.until(ctx, "change "+id+" serves", 10*time.Minute, func() (bool, error) {
+		err := w.with.Until(ctx, "change "+id+" serves", 10*time.Minute, func() (bool, error) {
 			if err := w.ask(ctx, 1); err != nil && ctx.Err() == nil { // a busy Cassandra fails filtering reads now and then; nothing rests on these
 				w.say("not compared: %v", err)
 			}
-			return w.with.inState(ctx, "serving", []string{id})
+			return w.with.InState(ctx, "serving", []string{id})
 		})
 		if err != nil {
 			return err
@@ -333,7 +334,7 @@ func (w *world) change(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.without.start(); err != nil {
+	if err := w.without.Start(); err != nil {
 		return err
 	}
 	return w.without.open(ctx)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/rewrite/scratch"
 )
@@ -54,7 +54,7 @@ type bench struct {
 // run measures and writes the report, also if it comes to no good end.
 func run(ctx context.Context, s settings, say func(string, ...any)) (err error) {
 	b := &bench{settings: s, say: say, result: &result{
-		Command: s.command, Started: time.Now().UTC(), Processors: runtime.NumCPU(), Heap: s.heap, Load: loadAverage(),
+		Command: s.command, Started: time.Now().UTC(), Processors: runtime.NumCPU(), Heap: s.heap, Load: product.LoadAverage(),
 	}}
 	point := s.point
 	if point == "" {
@@ -245,17 +245,4 @@ func kindOf(err error) string {
 		return "Paxos gave up (timeout)"
 	}
 	return "other: " + err.Error()
-}
-
-// loadAverage is that of the last minute, 0 if it is not known.
-func loadAverage() float64 {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	var load float64
-	if _, err := fmt.Sscan(string(text), &load); err != nil {
-		return 0
-	}
-	return load
 }
