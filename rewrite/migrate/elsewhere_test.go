@@ -1,14 +1,82 @@
 package migrate
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
+
+// pair is two processes before one store, which has one migration.
+type pair struct {
+	t           *testing.T
+	here, there *Manager
+}
+
+// newPair begins with a migration in a state, of two doubts if it was verified once.
+func newPair(t *testing.T, db *exectest.Store, state State) *pair {
+	t.Helper()
+	p := &pair{t: t}
+	begun := Migration{ID: "r", State: state, Approved: time.Unix(1, 0).UTC()}
+	if state == Verify {
+		begun.Doubts = 2
+	}
+	for _, m := range []**Manager{&p.there, &p.here} {
+		*m = New(Parts{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler), Shared: true, Publish: func([]Published) {}}, Settings{})
+		if m == &p.there {
+			first := (*m).run(&begun.Rewrite)
+			first.id, first.m = begun.ID, begun
+			if err := (*m).keep(t.Context(), first, &begun); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := (*m).taken(p.recordOf(*m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.fits(struct{ kind.Fitted }{}) // the base is as it was
+		(*m).runs["r"] = r
+	}
+	return p
+}
+
+func (p *pair) recordOf(m *Manager) *change.Record {
+	p.t.Helper()
+	if err := m.Changes.Sync(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	records, err := m.Changes.All(p.t.Context())
+	if err != nil || len(records) != 1 {
+		p.t.Fatal(records, err)
+	}
+	return &records[0]
+}
+
+// record is what is stored, as it is known here.
+func (p *pair) record() *change.Record { return p.recordOf(p.here) }
+
+func (p *pair) stored() Migration {
+	x, err := worked(p.recordOf(p.there))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return x
+}
+
+// stores has the other process store it otherwise.
+func (p *pair) stores(theirs Migration) {
+	p.t.Helper()
+	r := p.there.runs["r"]
+	theirs.ID, theirs.Approved, theirs.Progress.Started = r.id, r.m.Approved, time.Unix(2, 0).UTC()
+	if err := p.there.keep(p.t.Context(), r, &theirs); err != nil {
+		p.t.Fatal(err)
+	}
+}
 
 // TestRebase: an order that is in force here could not be stored, and another process has stored something else meanwhile. What of it is stored after all: what leads further back,
 // and every doubt; not what was only work done.
@@ -34,63 +102,45 @@ func TestRebase(t *testing.T) {
 		{"work of one who led until then", Migration{State: Backfill, Doubts: 2}, Migration{State: Verify, Doubts: 2}, advances, Verify, 2, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			log, db, ctx := slog.New(slog.DiscardHandler), &exectest.Store{}, t.Context()
-			begun := Migration{ID: "r", State: Verify, Doubts: 2, Approved: time.Unix(1, 0).UTC()}
-			var here, there *Manager
-			var r, other *run
-			for _, p := range []struct {
-				m **Manager
-				r **run
-			}{{&there, &other}, {&here, &r}} {
-				*p.m = New(Parts{Store: db, Now: time.Now, Log: log, Shared: true}, Settings{})
-				if *p.r == nil && other == nil { // the first stores what both have
-					first := (*p.m).run(&begun.Rewrite)
-					first.id, first.m = begun.ID, begun
-					if err := (*p.m).keep(ctx, first, &begun); err != nil {
-						t.Fatal(err)
-					}
-				}
-				records, err := (*p.m).Changes.All(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if *p.r, err = (*p.m).taken(&records[0]); err != nil {
-					t.Fatal(err)
-				}
-			}
-			theirs := c.theirs
-			theirs.ID, theirs.Approved, theirs.Progress.Started = begun.ID, begun.Approved, time.Unix(2, 0).UTC()
-			if err := there.keep(ctx, other, &theirs); err != nil {
-				t.Fatal(err)
-			}
-
-			r.fits(struct{ kind.Fitted }{}) // the base is as it was
+			ctx := t.Context()
+			pair := newPair(t, &exectest.Store{}, Verify)
+			pair.stores(c.theirs)
+			r := pair.here.runs["r"]
 			r.m.State, r.m.Doubts, r.m.Refill, r.m.Pending = c.ours.State, c.ours.Doubts, c.ours.Refill, "pending"
 			if c.action != "" {
 				r.trail = []store.Entry{{Action: c.action, Target: r.id}}
 			}
-			if err := here.storeAgain(ctx, r); err != nil {
+			if err := pair.here.storeAgain(ctx, r); err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range []*Manager{here, there} {
-				if err := m.Changes.Sync(ctx); err != nil {
-					t.Fatal(err)
-				}
-				records, err := m.Changes.All(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				stored, err := worked(&records[0])
-				if err != nil {
-					t.Fatal(err)
-				}
-				if stored.State != c.want || stored.Doubts != c.doubts || stored.Refill != c.refill {
-					t.Errorf("stored: %s, %d doubts, to be filled anew: %t", stored.State, stored.Doubts, stored.Refill)
-				}
+			if x := pair.stored(); x.State != c.want || x.Doubts != c.doubts || x.Refill != c.refill {
+				t.Errorf("stored: %s, %d doubts, to be filled anew: %t", x.State, x.Doubts, x.Refill)
 			}
 			if have := r.get(); have.State != c.want || have.Pending != "" || len(r.trail) != 0 {
 				t.Errorf("in force: %s, pending %q, %v", have.State, have.Pending, r.trail)
 			}
 		})
+	}
+}
+
+// TestDoubtIsStoredLater: a member misses an entry while the table is filled, and can not store that. Before it can, the leader has come to verify: it is told all the same.
+func TestDoubtIsStoredLater(t *testing.T) {
+	db, ctx := &exectest.Store{}, t.Context()
+	pair := newPair(t, db, Backfill)
+	db.Before.Set(func(string, string) error { return errors.New("no majority") })
+	if err := pair.here.Reverify(ctx, "r", "an entry could not be written"); !errors.As(err, new(*ErrPending)) {
+		t.Errorf("%v", err)
+	}
+	db.Before.Set(func(string, string) error { return nil })
+	pair.stores(Migration{State: Verify})
+	if _, err := pair.here.followOne(pair.record()); err != nil {
+		t.Fatal(err)
+	}
+	pair.here.retryAll(ctx)
+	if x := pair.stored(); x.State != Verify || x.Doubts != 1 || !x.Unfollowed {
+		t.Errorf("stored is %s, with %d doubts, unfollowed: %t", x.State, x.Doubts, x.Unfollowed)
+	}
+	if n := pair.here.Backlog(); n != 0 {
+		t.Errorf("%d orders are not stored", n)
 	}
 }

@@ -130,8 +130,16 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	for try := 1; ; try++ { // what another process makes of it meanwhile has to be verified, too
-		if err := m.reverify(ctx, r, reason); !errors.Is(err, errElsewhere) || try == 5 {
+		err := m.reverify(ctx, r, reason)
+		if !errors.Is(err, errElsewhere) {
 			return err
+		}
+		if try < 5 {
+			continue
+		}
+		if m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil { // a doubt is never dropped
+			m.Retry("doubt "+id, func(ctx context.Context) error { return m.Reverify(ctx, id, reason) })
+			return &ErrPending{id, r.get().State, err}
 		}
 	}
 }
@@ -144,7 +152,9 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 	}
 	switch have.State {
 	case DualWrite, Backfill: // nothing rests on it before it is verified
-		return m.update(ctx, r, (*Migration).doubt)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return m.doubted(ctx, r)
 	case Verify, Shadow, Serving:
 		r.mu.Lock()
 		r.doubts.add(m.Now())
@@ -170,11 +180,17 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 		r.cancel()
 	}
 	r.m.Reason = reason
+	return m.doubted(ctx, r, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
+}
+
+// doubted stores a doubt of a migration that serves nothing, at once or later. If another process was first, what that stored is taken on, and the doubt is to be told of that.
+// r.orders and r.mu are held.
+func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) error {
 	r.m.doubt()
-	r.trail = append(r.trail, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
+	r.trail = append(r.trail, told...)
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
-		r.trail = r.trail[:len(r.trail)-1]
+		r.trail = r.trail[:len(r.trail)-len(told)]
 		m.adopt(r)
 		return err
 	}
