@@ -56,7 +56,7 @@ func (h heldHours) add(origin string, hours ...int64) {
 func (h *History) Exchange(ctx context.Context, state State, name string) (left, taken int, err error) {
 	h.mu.Lock()
 	shelf, err := h.openForReading(ctx)
-	keep := min(Known, h.o.Keep[Hour])
+	keep, room := min(Known, h.o.Keep[Hour]), h.o.Size/2 // the other half is for what is its own
 	from := h.o.Now().Add(-keep).UTC()
 	h.mu.Unlock()
 	if err != nil {
@@ -83,7 +83,7 @@ func (h *History) Exchange(ctx context.Context, state State, name string) (left,
 		}
 	}
 	if left, err = leaveHours(ctx, shelf, state, name, from, keep, known, own); err == nil {
-		taken, err = takeHours(ctx, shelf, state, from, known)
+		taken, err = takeHours(ctx, shelf, state, from, known, room)
 	}
 	return left, taken, errors.Join(append(wrong, err)...)
 }
@@ -134,8 +134,8 @@ func cutHour(w store.Window) ([]byte, error) {
 	return packSnapshot(s.Cut(statementsLeft))
 }
 
-// takeHours puts on the shelf what it has not of the hours that are known.
-func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, known heldHours) (taken int, err error) {
+// takeHours puts on the shelf what it has not, and has not thrown away, of the hours that are known, the latest first, as long as it has no more than so many bytes.
+func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, known heldHours, room int64) (taken int, err error) {
 	list, err := shelf.Keys(ctx, store.Span{Level: Hour, From: from})
 	if err != nil {
 		return 0, err
@@ -143,12 +143,26 @@ func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, kn
 	for _, w := range list {
 		delete(known[w.Origin], w.At.Unix())
 	}
+	marks, err := readCuts(ctx, shelf)
+	if err != nil {
+		return 0, err
+	}
 	wanted := map[int64]bool{}
-	for _, hours := range known {
-		maps.Copy(wanted, hours)
+	for origin, hours := range known {
+		for at := range hours {
+			if m := marks[origin]; m == nil || at >= m[Hour].Unix() {
+				wanted[at] = true
+			}
+		}
 	}
 	var wrong []error
-	for _, at := range slices.Sorted(maps.Keys(wanted)) {
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(wanted))) {
+		if size, err := shelf.Size(ctx); err != nil || size > room {
+			if err == nil {
+				err = fmt.Errorf("%d hours of other members are left out: the history has %d MB, and %d are for others' hours as well (history-size)", len(wanted)-taken, size>>20, room>>20)
+			}
+			return taken, errors.Join(append(wrong, err)...)
+		}
 		when := time.Unix(at, 0).UTC()
 		rows, err := state.All(ctx, kindOfHour(when))
 		if err != nil {
@@ -158,14 +172,9 @@ func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, kn
 			if !known[origin][at] {
 				continue
 			}
-			s, err := unpackWindow(store.Window{Level: Hour, Origin: origin, At: when, Body: rows[origin]})
+			fresh, err := takeHour(ctx, shelf, store.Window{Level: Hour, Origin: origin, At: when, Body: rows[origin]})
 			if err != nil {
 				wrong = append(wrong, fmt.Errorf("an hour of another member's, %s: %w", origin, err))
-				continue
-			}
-			fresh, err := takeWindow(ctx, shelf, &line{Level: Hour, Origin: origin, At: when, Snapshot: s})
-			if err != nil {
-				return taken, errors.Join(append(wrong, err)...)
 			}
 			if fresh {
 				taken++
@@ -173,6 +182,15 @@ func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, kn
 		}
 	}
 	return taken, errors.Join(wrong...)
+}
+
+// takeHour puts one on the shelf, if it brings anything.
+func takeHour(ctx context.Context, shelf Shelf, w store.Window) (bool, error) {
+	s, err := unpackWindow(w)
+	if err != nil {
+		return false, err
+	}
+	return takeWindow(ctx, shelf, &line{Level: w.Level, Origin: w.Origin, At: w.At, Snapshot: s})
 }
 
 func kindOfHour(at time.Time) string { return hourKind + at.UTC().Format(time.RFC3339) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,5 +209,37 @@ func TestOldHoursAreNotLeft(t *testing.T) {
 	list, err := w.shelf.Keys(ctx, store.Span{Level: history.Hour})
 	if err != nil || len(list) < 2 {
 		t.Errorf("%d hours are there (%v)", len(list), err)
+	}
+}
+
+// TestOthersHoursLeaveRoom: with hours of others a history has half of its room at most, and they are the latest.
+func TestOthersHoursLeaveRoom(t *testing.T) {
+	s := newState()
+	a, b := newMember(t), newMember(t)
+	for range 40 {
+		a.say(1, 3)
+		a.now, b.now = a.now.Add(time.Hour), b.now.Add(time.Hour)
+		a.mustTick()
+		b.mustTick()
+	}
+	a.exchange(s, "a")
+	size, err := b.shelf.Size(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.end()
+	b.options.Size = 2*size + 16<<10 // room for a few
+	b.begin()
+	_, taken, err := b.history.Exchange(ctx, s, "b")
+	if taken == 0 || taken > 30 || err == nil || !strings.Contains(err.Error(), "history-size") {
+		t.Errorf("%d hours are taken: %v", taken, err)
+	}
+	last := slices.Max(slices.Collect(maps.Keys(a.hours())))
+	if b.hours()[last] == 0 {
+		t.Errorf("%s is not among them", last)
+	}
+	_, again, _ := b.history.Exchange(ctx, s, "b")
+	if again > 0 {
+		t.Errorf("%d more are taken", again)
 	}
 }
