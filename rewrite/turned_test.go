@@ -306,3 +306,27 @@ func metric(t *testing.T, e *Engine, name string) (sum float64) {
 	t.Fatalf("no metric %s", name)
 	return 0
 }
+
+// TestAnOrderThatIsNotGivenHolds: an order of the guard's that others' always come before is given again and again, and until it is in force nothing is served.
+func TestAnOrderThatIsNotGivenHolds(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		tries := 0
+		stored := w.engine.turnBack(w.engine.rules.Load().active[0], "an entry is missing", func(ctx context.Context, id, reason string) error {
+			if tries++; tries < 3 {
+				<-ctx.Done()
+				return migrate.ErrContended
+			}
+			return w.engine.manager.Reverify(ctx, id, reason)
+		})
+		for range 3 {
+			time.Sleep(6 * time.Second)
+			if w.served("guest1") {
+				t.Fatalf("served after %d tries", tries)
+			}
+		}
+		<-stored
+		if w.await(migrate.Serving); tries != 3 {
+			t.Errorf("%d tries", tries)
+		}
+	})
+}

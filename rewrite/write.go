@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // preparation is all that has to be done for one write request.
@@ -270,13 +271,19 @@ func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Conte
 	a.shadow.Store(false)
 	guard.In(&e.wait, guard.Migrations, func() {
 		defer func() { a.turning.Add(-1); a.holds.Add(-1); e.orders.Add(1); e.unsaved.Add(-1) }()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
-		defer cancel()
-		if err := order(ctx, a.id, reason); err != nil {
+		for {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(e.life), 10*time.Second)
+			err := order(ctx, a.id, reason)
+			cancel()
+			if err == nil {
+				close(done)
+				return
+			}
 			e.log.Error("reads were turned back, but that could not be saved", "change_id", a.id, "reason", reason, "err", err)
-			return
+			if !errors.Is(err, migrate.ErrContended) || e.life.Err() != nil { // what could not be stored is in force; what was not given is given again
+				return
+			}
 		}
-		close(done)
 	})
 	return done
 }

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"proxy/statement":   {"proxy/wire"},
 	"proxy/message":     {"proxy/wire"}, // it speaks, and so is not for what passes
 	"proxy/recall":      {"proxy/message", "proxy/proxytest", "proxy/statement", "proxy/wire"},
-	"proxy/fleet":       {"proxy/message", "internal/guard"},
+	"proxy/fleet":       {"proxy/message", "proxy/wire", "internal/guard"},
 	"proxy/handshake":   {"proxy/compress", "proxy/login", "proxy/pipe", "proxy/ring", "proxy/wire"},
 	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                                     // proxy: the hooks it implements
 	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/change", "internal/child", "internal/guard", "internal/words"},                         // snapshots; by which condition advice is refused

@@ -1,9 +1,12 @@
 package migrate
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
@@ -142,5 +145,58 @@ func TestDoubtIsStoredLater(t *testing.T) {
 	}
 	if n := pair.here.Backlog(); n != 0 {
 		t.Errorf("%d orders are not stored", n)
+	}
+}
+
+// TestGuardsArePatient: whatever the guard orders is carried out though another process stores something else each time first, or said to be given again; what comes
+// from a person is given back to him.
+func TestGuardsArePatient(t *testing.T) {
+	for name, c := range map[string]struct {
+		order func(context.Context, *Manager) error
+		want  State
+	}{
+		"suspended": {func(ctx context.Context, m *Manager) error {
+			return m.Suspend(ctx, "r", "a write that can not be known", false)
+		}, Suspended},
+		"filled anew": {func(ctx context.Context, m *Manager) error { return m.Refill(ctx, "r", "its table was emptied") }, DualWrite},
+		"doubted":     {func(ctx context.Context, m *Manager) error { return m.Reverify(ctx, "r", "an entry is missing") }, Verify},
+		"by a person": {func(ctx context.Context, m *Manager) error { return m.Rollback(ctx, "r", "ann") }, Serving},
+	} {
+		for _, given := range []time.Duration{time.Minute, 60 * time.Millisecond} { // the second is over before others are done
+			t.Run(fmt.Sprint(name, " ", given), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					db := &exectest.Store{}
+					pair := newPair(t, db, Serving)
+					others := 12
+					var busy bool
+					db.Before.Set(func(string, string) error {
+						if !busy && others > 0 {
+							busy = true
+							others--
+							pair.stores(Migration{State: Serving, Passes: others})
+							busy = false
+						}
+						return nil
+					})
+					ctx, cancel := context.WithTimeout(t.Context(), given)
+					defer cancel()
+					err := c.order(ctx, pair.here)
+					switch person := c.want == Serving; {
+					case person && !errors.Is(err, errElsewhere), !person && given == time.Minute && err != nil, !person && given < time.Minute && !errors.Is(err, ErrContended):
+						t.Errorf("it ends with %v", err)
+					case errors.Is(err, ErrContended): // it is given again
+						if err := c.order(t.Context(), pair.here); err != nil {
+							t.Error(err)
+						}
+					}
+					if x := pair.stored(); x.State != c.want {
+						t.Errorf("it is %s", x.State)
+					}
+					if n := pair.here.Backlog(); n != 0 {
+						t.Errorf("%d orders are not stored", n)
+					}
+				})
+			})
+		}
 	}
 }

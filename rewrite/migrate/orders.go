@@ -134,12 +134,11 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 		if !errors.Is(err, errElsewhere) {
 			return err
 		}
-		if try < 5 {
+		if try < tries {
 			continue
 		}
-		if m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil { // a doubt is never dropped
-			m.Retry("doubt "+id, func(ctx context.Context) error { return m.Reverify(ctx, id, reason) })
-			return &ErrPending{id, r.get().State, err}
+		if m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil {
+			return ErrContended
 		}
 	}
 }

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
@@ -64,12 +65,23 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 			}
 			return err
 		}
-		if by.action == advancing || try == 5 {
+		switch guards := by.actor == store.Guard; {
+		case by.action == advancing, !guards && try == tries:
 			m.publish()
 			return err
+		case guards && try >= tries && m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil:
+			m.publish()
+			return ErrContended
 		}
 	}
 }
+
+// ErrContended says that an order of the guard's was given again and again, and each time another process had stored something else meanwhile: it is neither in force nor stored,
+// and is to be given again.
+var ErrContended = errors.New("other processes change it all the time")
+
+// tries is how often an order meets another's at once before it waits, or is given back to the person who gave it.
+const tries = 5
 
 // advancing is the action of work that is done.
 const advancing = "advance"
