@@ -62,6 +62,9 @@ func TestJudged(t *testing.T) {
 	if r.Gains.Tau != 1 || math.Abs(r.Gains.Error-0.2) > 1e-9 {
 		t.Errorf("gains: %+v", r.Gains)
 	}
+	if want := 11.0/13.5 - 1; math.Abs(r.Faster.Bias) > 1e-9 || math.Abs(r.Faster.Error+want) > 1e-9 {
+		t.Errorf("times faster: %+v", r.Faster)
+	}
 	if math.Abs(r.After.Tau-2/math.Sqrt(6)) > 1e-9 {
 		t.Errorf("after: %+v", r.After)
 	}
