@@ -17,6 +17,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/authority"
 )
@@ -191,7 +192,7 @@ func (p *production) reach() []string {
 // startMembers starts two, which share one state: it is kept in the cluster.
 func (p *production) startMembers(ctx context.Context) error {
 	p.heading("Two members of one fleet in front of it; what they know is kept in the cluster")
-	ports, err := freePorts(3)
+	ports, err := product.FreePorts(3)
 	if err != nil {
 		return err
 	}

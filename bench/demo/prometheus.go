@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/helenus-db/helenus/bench/product"
 )
 
 // startPrometheus has one scrape Helenus, with the recording rules and alerts of charts/rules, where the demo is left running for people to look at.
@@ -18,7 +20,7 @@ func (d *demo) startPrometheus(context.Context) error {
 		d.say("no Prometheus is started: %v", err)
 		return nil
 	}
-	ports, err := freePorts(1)
+	ports, err := product.FreePorts(1)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 )
 
@@ -82,7 +83,7 @@ func (d *demo) calibration() string { return filepath.Join(d.dir, "calibration.y
 
 func (d *demo) startHelenus(ctx context.Context) error {
 	d.heading("Helenus in front of it: the application changes its port, nothing else")
-	ports, err := freePorts(2)
+	ports, err := product.FreePorts(2)
 	if err != nil {
 		return err
 	}
@@ -98,19 +99,6 @@ func (d *demo) startHelenus(ctx context.Context) error {
 	}
 	d.say("helenus run --contact-points %s --listen %s --admin %s ...: ready", d.direct, d.through, d.admin)
 	return nil
-}
-
-func freePorts(n int) ([]string, error) {
-	var all []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = l.Close() }() // all stay open until all are chosen
-		all = append(all, l.Addr().String())
-	}
-	return all, nil
 }
 
 func (d *demo) untilReady(ctx context.Context) error {

@@ -37,7 +37,7 @@ const grace = 15 * time.Second
 
 // New chooses ports and a state directory; Start starts it, and may do so again after Kill.
 func New(name, program, dir, contactPoint string, args ...string) (*Process, error) {
-	ports, err := freePorts(2)
+	ports, err := FreePorts(2)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,8 @@ func New(name, program, dir, contactPoint string, args ...string) (*Process, err
 	return p, os.MkdirAll(p.Dir, 0o700)
 }
 
-func freePorts(n int) ([]string, error) {
+// FreePorts are addresses on loopback that nobody listens on.
+func FreePorts(n int) ([]string, error) {
 	var all []string
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

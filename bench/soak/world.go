@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/child"
 	"github.com/helenus-db/helenus/rewrite/twintest"
@@ -74,7 +74,7 @@ func (w *world) prepare(ctx context.Context) error {
 	if err := w.fill(ctx); err != nil {
 		return err
 	}
-	ports, err := freePorts(2)
+	ports, err := product.FreePorts(2)
 	if err != nil {
 		return err
 	}
@@ -396,16 +396,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-time.After(d):
 		return true
 	}
-}
-
-func freePorts(n int) (all []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = l.Close() }() // all stay open until all are chosen
-		all = append(all, l.Addr().String())
-	}
-	return all, nil
 }
