@@ -22,7 +22,7 @@ func TestSmoke(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(folder, "helenus-solver"), "../../cmd/helenus-solver").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	r, err := measure(t.Context(), settings{helenus: program, heap: "512m", out: folder, command: "the test", seed: 1, sizes: []int{3000}, warm: 2, learned: 8, turns: 4, patience: 5 * time.Minute, say: t.Logf})
+	r, err := measure(t.Context(), settings{helenus: program, heap: "512m", out: folder, command: "the test", reportOnly: true, seed: 1, sizes: []int{3000}, warm: 2, learned: 8, turns: 4, patience: 5 * time.Minute, say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +70,9 @@ func TestJudged(t *testing.T) {
 	}
 	if r.Rows[0].Served != 1 || r.Rows[1].Served != 0.75 {
 		t.Errorf("%+v", r.Rows)
+	}
+	if r.wanted = 4; strings.Join(r.missed(), "; ") != "changes carried out; advice that made its reads slower" {
+		t.Errorf("missed: %v", r.missed())
 	}
 	text := r.markdown()
 	for _, want := range []string{"| changes carried out | >= 40 | 3 (of 5 reads, 4 advised on) |", "not advised", "| failed |", "75 %"} {

@@ -38,6 +38,8 @@ type report struct {
 	After   figure `json:"after_ms"`
 	Slower  int    `json:"slower"` // changes whose reads are slower served
 	Rows    []row  `json:"changes"`
+
+	wanted int // changes that a run of its size is to carry out
 }
 
 // figure is how well something was foretold.
@@ -119,6 +121,19 @@ func (r *report) foretold(said, measured func(*row) float64) figure {
 		}
 	}
 	return figure{contest.KendallTau(list), median(off), median(signed)}
+}
+
+// missed are the figures that are not what they must be.
+func (r *report) missed() (list []string) {
+	for _, f := range []struct {
+		name string
+		ok   bool
+	}{{"changes carried out", r.Serving >= r.wanted}, {"Kendall's tau of the gain", r.Gains.Tau >= mustTau}, {"median error of the gain", r.Gains.Error <= mustError}, {"advice that made its reads slower", r.Slower == 0}} {
+		if !f.ok {
+			list = append(list, f.name)
+		}
+	}
+	return list
 }
 
 func median(list []float64) float64 {
