@@ -21,11 +21,12 @@ type settings struct {
 	sizes                       []int // of the tables, in rows
 	warm, learned, turns        int   // reads of each statement: before, while it is learned, and measured
 	patience                    time.Duration
+	quiet                       time.Duration // for which is waited at most until the machine is at rest; 0: not at all
 	say                         func(format string, args ...any)
 }
 
 func main() {
-	s := settings{warm: 100, learned: 30, turns: 31, patience: 30 * time.Minute}
+	s := settings{warm: 100, learned: 30, turns: 31, patience: 30 * time.Minute, quiet: 5 * time.Minute}
 	flag.StringVar(&s.helenus, "helenus", "bin/helenus", "the program to measure")
 	flag.StringVar(&s.heap, "heap", "1g", "Java heap of the Cassandra that is started")
 	flag.StringVar(&s.out, "out", "", "folder for the report; default: docs/results, with -quick bin/results")

@@ -264,16 +264,18 @@ func advised(all []*target) []*target {
 	return slices.DeleteFunc(slices.Clone(all), func(t *target) bool { return t.advice == nil })
 }
 
-// rest waits until the machine is idle: fresh tables are compacted, and each change is verified once more soon after it serves, which what was promised knows nothing of.
+// rest waits until the machine is idle, for as long as is set at most: fresh tables are compacted, and each change is verified once more soon after it serves, which what was promised knows nothing of.
 func (w *world) rest(ctx context.Context, _ []*target) error {
 	const (
 		idle = 0.9 // of the processors' time
 		look = 2 * time.Second
-		most = 5 * time.Minute
 	)
+	if w.quiet == 0 {
+		return nil
+	}
 	w.say("waiting until the machine is at rest")
 	share := 0.0
-	for began := time.Now(); time.Since(began) < most; {
+	for began := time.Now(); time.Since(began) < w.quiet; {
 		before, total, err := product.Idle()
 		if err != nil {
 			return nil //nolint:nilerr // elsewhere than on Linux nobody says; what is measured is what it is
