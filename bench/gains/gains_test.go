@@ -22,7 +22,7 @@ func TestSmoke(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(folder, "helenus-solver"), "../../cmd/helenus-solver").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	r, err := measure(t.Context(), settings{helenus: program, heap: "512m", out: folder, command: "the test", reportOnly: true, seed: 1, sizes: []int{3000}, warm: 2, learned: 8, turns: 4, patience: 5 * time.Minute, say: t.Logf})
+	r, err := measure(t.Context(), settings{helenus: program, heap: "512m", out: folder, command: "the test", reportOnly: true, seed: 1, sizes: []int{12000}, warm: 2, learned: 8, turns: 4, patience: 5 * time.Minute, say: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}

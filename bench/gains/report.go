@@ -120,6 +120,9 @@ func (r *report) foretold(said, measured func(*row) float64) figure {
 			off[len(off)-1], signed[len(signed)-1] = f.Off(), f.Said/f.Measured-1
 		}
 	}
+	if len(list) == 0 { // nothing serves, which Serving says
+		return figure{}
+	}
 	return figure{contest.KendallTau(list), median(off), median(signed)}
 }
 

@@ -34,12 +34,14 @@ func (h *helenus) gate(ctx context.Context) (*access.Gate, error) {
 	if err != nil {
 		h.log.Error("nobody has the bootstrap token of the API: give one with --admin-token, or mend the file and start again", "error", err)
 	}
-	tokens, err := access.LoadTokens(ctx, h.store, time.Now)
+	var tokens *access.Tokens
+	err = h.patiently(ctx, func() (err error) { tokens, err = access.LoadTokens(ctx, h.store, time.Now); return err })
 	h.tokens = tokens
 	if err != nil {
 		h.log.Error("some tokens are not known: their holders are refused", "error", err)
 	}
-	sessions, err := access.LoadSessions(ctx, h.store)
+	var sessions *access.Sessions
+	err = h.patiently(ctx, func() (err error) { sessions, err = access.LoadSessions(ctx, h.store); return err })
 	h.sessions = sessions
 	if err != nil {
 		h.log.Error("the sessions of before are not known yet: they are looked for when they are shown", "error", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -62,16 +63,24 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 		return usageError{err}
 	}
 	h.store = h.shared
+	return h.patiently(ctx, func() error {
+		if err := h.shared.Prepare(ctx); err != nil {
+			return err
+		}
+		if err := store.Usable(ctx, h.shared); err != nil {
+			return err
+		}
+		_, err := migrate.Owner(ctx, h.shared)
+		return err
+	})
+}
+
+// patiently does something with the state, and if that is shared does it again until it works: a Cassandra that does not answer just now is no reason to end, and a process that has
+// not read the state may take no requests. What would fail again is returned.
+func (h *helenus) patiently(ctx context.Context, do func() error) error {
 	for {
-		err := h.shared.Prepare(ctx)
-		if err == nil {
-			err = store.Usable(ctx, h.shared)
-		}
-		if err == nil {
-			_, err = migrate.Owner(ctx, h.shared)
-		}
-		var refused *keyspace.DDLError
-		if err == nil || errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrMoved) || errors.As(err, &refused) {
+		err := do()
+		if err == nil || h.shared == nil || lasting(err) {
 			return err
 		}
 		h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again", "keyspace", h.settings.StateKeyspace, "error", err)
@@ -81,9 +90,16 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 	}
 }
 
+// lasting tells whether what is wrong with the state would be so again.
+func lasting(err error) bool {
+	return errors.Is(err, store.ErrNewer) || errors.Is(err, store.ErrMoved) || errors.As(err, new(*keyspace.DDLError)) ||
+		errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError))
+}
+
 // sayWho has connections say which state this process has, and which process it is.
 func (h *helenus) sayWho(ctx context.Context) error {
-	owner, err := migrate.Owner(ctx, h.store)
+	var owner string
+	err := h.patiently(ctx, func() (err error) { owner, err = migrate.Owner(ctx, h.store); return err })
 	if err != nil && h.shared != nil {
 		return err // the others would not find its connections, and take it for gone
 	}
@@ -169,7 +185,7 @@ func (h *helenus) restore(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := once()
+	err := h.patiently(ctx, once)
 	if err == nil || errors.Is(err, store.ErrNewer) || ctx.Err() != nil || h.file == nil { // what others have is not given up
 		return err
 	}

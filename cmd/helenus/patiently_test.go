@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/keyspace"
+)
+
+// TestAStartWaitsForTheState: a state in Cassandra that can not be read just now is waited for, one that would fail again is not; nor is a file.
+func TestAStartWaitsForTheState(t *testing.T) {
+	slow := errors.New("operation timed out - received only 1 responses")
+	garbled := fmt.Errorf("restore migrations: load: %w", json.Unmarshal([]byte("{"), new(int)))
+	for name, c := range map[string]struct {
+		shared bool
+		fails  []error
+		tries  int
+		err    error
+	}{
+		"at once":             {true, nil, 1, nil},
+		"twice too slow":      {true, []error{slow, slow}, 3, nil},
+		"a file":              {false, []error{slow}, 1, slow},
+		"of a newer version":  {true, []error{slow, fmt.Errorf("state: %w", store.ErrNewer)}, 2, store.ErrNewer},
+		"moved":               {true, []error{store.ErrMoved}, 1, store.ErrMoved},
+		"garbled":             {true, []error{garbled}, 1, garbled},
+		"until it is stopped": {true, []error{slow, slow, slow, slow, slow, slow, slow, slow, slow, slow, slow, slow}, 0, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &helenus{settings: &config.Settings{StateKeyspace: "helenus"}, log: slog.New(slog.DiscardHandler)}
+				if c.shared {
+					h.shared = &keyspace.Store{}
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+				defer cancel()
+				tries := 0
+				err := h.patiently(ctx, func() error {
+					if tries++; tries <= len(c.fails) {
+						return c.fails[tries-1]
+					}
+					return nil
+				})
+				if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+					t.Errorf("it ends with %v", err)
+				}
+				if c.tries > 0 && tries != c.tries {
+					t.Errorf("%d tries", tries)
+				}
+			})
+		})
+	}
+}
