@@ -125,6 +125,7 @@ test-long: $(with)
 	@.ci/setup long
 	HELENUS_TEST_LONG=1 $(with) $(GO) test -race -timeout 120m ./...
 	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
+	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Interrupted ./advisor/timeline
 	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .

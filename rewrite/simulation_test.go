@@ -237,7 +237,7 @@ type simulation struct {
 // boot starts proxy n.
 func (s *simulation) boot(n int) {
 	e, err := New(Options{Session: &mutated{s.db, s.change}, Store: s.store, Traffic: s.world, Bypass: s.bypassed.Store, Schema: s.db.Schema,
-		Migrate: s.settings, Kinds: kinds.All(kinds.Settings{LookUp: lookup.Settings{Maintain: s.keep, Verify: verify.Settings{Ranges: 1, Workers: 1}}}), Uptime: func() time.Duration { return time.Duration(s.uptime.Load()) }, Every: 1 << 60})
+		Migrate: s.settings, Kinds: kinds.All(kinds.Settings{LookUp: lookup.Settings{Maintain: s.keep, Verify: verify.Settings{Ranges: 1, Workers: 1, Buckets: 16}}}), Uptime: func() time.Duration { return time.Duration(s.uptime.Load()) }, Every: 1 << 60})
 	must(s.t, err)
 	must(s.t, e.Restore(context.Background()))
 	e.mu.Lock()
@@ -316,7 +316,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.sweep {
 		s.clients.Go(func() {
 			e := s.engines[0] // a pass without the pending rows, whose reads are as many steps as all else together
-			result, err := verify.New(e.session, lookUps(e).Maintainer, verify.Settings{Ranges: 1, Workers: 1}).Pass(e.life, s.lookup, nil, nil)
+			result, err := verify.New(e.session, lookUps(e).Maintainer, verify.Settings{Ranges: 1, Workers: 1, Buckets: 16}).Pass(e.life, s.lookup, nil, nil)
 			if err == nil {
 				missing += result.Missing
 			}

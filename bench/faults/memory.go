@@ -187,7 +187,7 @@ func (w *memory) start(slot int) *process {
 // soon are settings that make a change come to its end soon.
 func soon() (migrate.Settings, kinds.Set) {
 	var k kinds.Settings
-	k.LookUp.Verify.Ranges, k.LookUp.Verify.Workers = 2, 1
+	k.LookUp.Verify.Ranges, k.LookUp.Verify.Workers, k.LookUp.Verify.Buckets = 2, 1, 256
 	return migrate.Settings{Settle: 2 * time.Second, Ranges: 4, Workers: 1, ShadowReads: 1, ShadowLeast: 1, ShadowSelf: 4, SweepEvery: time.Hour}, kinds.All(k)
 }
 

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 // TestFleet runs two members before a real Cassandra: a driver sees them as the nodes of the ring, goes to both, and goes on when one is
 // killed.
 func TestFleet(t *testing.T) {
-	address := cluster(t).ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	free, err := net.Listen("tcp", "127.0.71.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -78,8 +79,7 @@ func (p *process) trail() (out []string) {
 
 // TestMembersShareOneTruth: two members before one node. What is said at one is so at the other, whoever is killed or stands still.
 func TestMembersShareOneTruth(t *testing.T) {
-	c := cluster(t)
-	address := c.ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	s := newShop(t, session(t, address))
 	another := s.members(address)
 	a := another()
@@ -207,8 +207,7 @@ func TestMembersShareOneTruth(t *testing.T) {
 
 // TestACopiedStateIsFound: two processes with a state in a file each, one a copy of the other, so that both have one owner: no change is taken on.
 func TestACopiedStateIsFound(t *testing.T) {
-	c := cluster(t)
-	address := c.ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	s := newShop(t, session(t, address))
 	a := s.process(address)
 	id, _ := s.propose(a)

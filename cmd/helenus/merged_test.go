@@ -13,6 +13,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/report"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 )
 
 // TestSkew: of several answers the least uncertain tells, and clocks that agree as far as can be told are left alone.
@@ -69,8 +70,7 @@ func importHour(t *testing.T, dir string, hour time.Time) {
 // TestMembersLearnTogether: what is said through two members is counted at either as if it was said through one, also when one of them is gone; hours of the history
 // that one of them knows the other knows, too.
 func TestMembersLearnTogether(t *testing.T) {
-	c := cluster(t)
-	address := c.ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	s := newShop(t, session(t, address))
 	another := s.members(address, "--advise-every", "1s")
 	all := []*process{another(), another()}

@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
@@ -43,7 +44,7 @@ func disturbed(lu plan.Rewrite, s *capture.Snapshot, sc *schema.Schema) []plan.V
 // A round of advice that panics, takes too much memory, or does not end, ends alone: requests are forwarded meanwhile, what was advised before stays, and
 // the log, the status, the API and the metrics say what happened, until a round succeeds. kill -9 of helenus ends it, too.
 func TestRoundsOfAdviceAreBounded(t *testing.T) {
-	c := cluster(t)
+	address := cassandratest.ContactPoints(t)[0]
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	disturb := func(what string) {
@@ -51,8 +52,8 @@ func TestRoundsOfAdviceAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newShop(t, session(t, c.ContactPoints()[0]))
-	p := s.process(c.ContactPoints()[0], "--advise-memory", "134217728", "--advise-time", "20s")
+	s := newShop(t, session(t, address))
+	p := s.process(address, "--advise-memory", "134217728", "--advise-time", "20s")
 	id, _ := s.propose(p)
 	advise := func() (admin.Recommendations, error) {
 		var all admin.Recommendations

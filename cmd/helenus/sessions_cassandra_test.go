@@ -9,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -42,7 +43,7 @@ func (p *process) asSession(method, path string, cookie *http.Cookie, headers ..
 // TestConsoleBehindOneService: two members, as behind one service. A session that is begun at one holds at the other at once, over restarts, until it is ended at either; and a change that is
 // paused at one is paused at both, over restarts, until the other is told that it goes on.
 func TestConsoleBehindOneService(t *testing.T) {
-	address := cluster(t).ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	s := newShop(t, session(t, address))
 	another := s.members(address)
 	a := another()

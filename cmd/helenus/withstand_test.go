@@ -19,20 +19,19 @@ import (
 
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// The tests of this file run the whole product as a process against a Cassandra of their own, and break both at every
+// The tests of this file run the whole product as a process against a Cassandra, and break both at every
 // point of a migration while eight writers work on the same keys. What must hold is invariant I1: no base row without
 // its look-up entry; and that the application sees ordinary errors at most while something is down.
 
-// cluster is one node that the tests of this file share, and stop and start.
+// cluster is one node of a test's own, which stops and starts it.
 func cluster(t *testing.T) *cassandra.Cluster {
 	t.Helper()
-	if os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
-		t.Skip("HELENUS_TEST_CASSANDRA is not set: `make test` sets it where a real Cassandra can run")
-	}
+	cassandratest.ContactPoints(t)
 	c, err := cassandra.Start(context.Background(), cassandra.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -422,8 +421,7 @@ func refusedWith(err error, text string) bool {
 
 // TestRefusalsAndGuards walks through what must be refused, and what must turn reads back by itself.
 func TestRefusalsAndGuards(t *testing.T) {
-	c := cluster(t)
-	address := c.ContactPoints()[0]
+	address := cassandratest.ContactPoints(t)[0]
 	direct := session(t, address)
 
 	t.Run("schema changed after a recommendation", func(t *testing.T) {

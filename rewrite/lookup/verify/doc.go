@@ -18,7 +18,7 @@
 // # Where it is thin today
 //
 // A bucket's sums could agree by chance though its rows differ; with 128 bits that is not a practical concern. The whole
-// of both tables is read at each pass; there is no tree of hashes that is kept between passes. The buckets are always 2^16:
+// of both tables is read at each pass; there is no tree of hashes that is kept between passes. The buckets are 2^16 however large the table is:
 // of a table of hundreds of millions of rows one bucket holds thousands, so that orphans spread over all buckets make
 // step 2 scan both tables once for every few dozen of them.
 package verify

@@ -29,6 +29,7 @@ type Settings struct {
 	PageSize    int               // 2,000 rows
 	Collect     int64             // 200,000; rows of differing buckets that are held at a time
 	Parallel    int               // 16; differences checked at a time
+	Buckets     int               // 65,536; that rows are summed up in
 }
 
 // Defaults fills in what was left zero.
@@ -45,6 +46,7 @@ func (s Settings) Defaults() Settings {
 	def(&s.Workers, 4)
 	def(&s.PageSize, 2000)
 	def(&s.Parallel, 16)
+	def(&s.Buckets, 1<<16)
 	if s.Collect <= 0 {
 		s.Collect = 200000
 	}
@@ -65,8 +67,6 @@ func New(session exec.Session, maintainer *maintain.Maintainer, settings Setting
 
 // MaxSample is how many missing rows the findings of a pass name.
 const MaxSample = 20
-
-const buckets = 1 << 16
 
 // maxCollapsed is how many rows with surplus entries a pass looks at.
 const maxCollapsed = 10000
@@ -127,11 +127,12 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, next func(context.C
 	parts := 2 * c.settings.Ranges
 	done := 0
 	step := func() { done++; progress(min(done, parts), parts) }
+	buckets := c.settings.Buckets
 	base, entries := make([]bucket, buckets), make([]bucket, buckets)
 	count := func(into []bucket, n *int64) func([]byte) {
 		return func(row []byte) {
 			hi, lo := hash(row)
-			into[hi%buckets].add(hi, lo)
+			into[hi%uint64(buckets)].add(hi, lo) // #nosec G115 -- not negative
 			*n++
 		}
 	}
@@ -278,7 +279,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 	seen := map[string]byte{}
 	collect := func(mark byte) func([]byte) {
 		return func(row []byte) {
-			if hi, _ := hash(row); wanted[hi%buckets] {
+			if hi, _ := hash(row); wanted[hi%uint64(c.settings.Buckets)] { // #nosec G115 -- not negative
 				seen[string(row)] |= mark
 			}
 		}
