@@ -33,3 +33,22 @@ func TestTwoRolesOfOneStatement(t *testing.T) {
 	}
 	conserved(t, m, traffic.Snapshot())
 }
+
+// Ids that a copy delivers are those of what it is a copy of.
+func TestCopiesDeliverKeys(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "lines", "val bigint", "line_no bigint", "quantity int"),
+		infertest.Table("ks", "orders", "order_id bigint", "", "state text", "user_id bigint"),
+		infertest.Table("ks", "orders_by_user", "user_id bigint", "order_id bigint", "state text"))
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	list := traffic.Say("SELECT order_id, state FROM orders_by_user WHERE user_id = ?", 100, 900, 10)
+	lines := traffic.Say("SELECT quantity FROM lines WHERE val = ?", 1000, 900, 3)
+	traffic.Feed(list, "orders_by_user", "order_id", lines, "lines", "val", feed.Feed{Executions: 1000, Hits: 1000, Producers: 100, Followed: 1, PerExecution: 10, Shape: feed.NPlusOne, Confidence: 1})
+	m := inferred(t, traffic, s)
+	if got := related(m); got != "Line.val -> Order" {
+		t.Errorf("relationships %s", got)
+	}
+	if len(m.Joins) != 1 || !m.Joins[0].Accepted {
+		t.Errorf("joins %+v", m.Joins)
+	}
+}
