@@ -80,27 +80,31 @@ func (b *modeller) group() {
 	}
 }
 
-// standing orders tables by how well they would do as a base, the best first: no counters; a key of one column which is the whole primary key; UUIDs before
-// numbers before texts, since a text may be changed; not asked for by something else by its name; called after its key; many columns.
-func (s *source) standing() [6]int {
-	out := [6]int{0, 1, 2, 0, 1, -len(s.schema.Columns)}
+// standing orders tables by how well they would do as a base, the best first: no counters; a key of one column; UUIDs before numbers before texts, since a
+// text may be changed, and what it finds is called by something else; a key which is the whole primary key (a tenant may go before it); not asked for by
+// something else by its name; called after its key; many columns.
+func (s *source) standing() [7]int {
+	out := [7]int{0, 1, 2, 1, 0, 1, -len(s.schema.Columns)}
 	if s.schema.Counter {
 		out[0] = 1
 	}
-	if primary := s.schema.PrimaryKey(); len(primary) == 1 {
+	if len(s.key) == 1 {
 		out[1] = 0
-		switch t := primary[0].Type; {
+		switch t := s.schema.Column(s.key[0]).Type; {
 		case t == "uuid" || t == "timeuuid":
 			out[2] = 0
 		case dense(t):
 			out[2] = 1
 		}
 	}
+	if len(s.schema.PrimaryKey()) == 1 {
+		out[3] = 0
+	}
 	if strings.Contains(s.name.table, "_by_") {
-		out[3] = 1
+		out[4] = 1
 	}
 	if same(subject(s.key[0]), s.noun) {
-		out[4] = 0
+		out[5] = 0
 	}
 	return out
 }
@@ -191,7 +195,7 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		}
 		weigh := func(worded bool) proof {
 			p := b.weigh(src, x, base, worded)
-			if c := p.probability(); c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
+			if c := p.probability(); dense(x.Type) && c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
 				p = append(p, b.sibling(src, base)...)
 			}
 			return p
@@ -315,7 +319,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		if d := src.distinct(x.Name); identity && d > 0 && d < once*src.rows() {
 			continue // what it is is determined by the base's key, and it determines nothing
 		}
-		if c.columns[x.Name] != "" || timelike(x.Type) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
+		if c.columns[x.Name] != "" || timelike(x.Type) || identity && b.lookUp(c, src, x) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
 			continue
 		}
 		if to, p := b.likely(src, x); to != nil && to != base && p.probability() >= Probable {
@@ -327,6 +331,23 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		in := c.column(k)
 		if d := src.distinct(in); len(base.key) == 1 && src.rows() >= fewRows && d > 0 && d < 0.5*src.rows() {
 			return strings.Contains(src.name.table, "_by_") // by each of its tags
+		}
+	}
+	return true
+}
+
+// lookUp tells whether a table is nothing but another name for what it holds: a text, each once, that finds the key, and beyond these only what the base
+// or its partners have. The name may be one that is nowhere else, as a mail address in lower case is.
+func (b *modeller) lookUp(c *copied, src *source, name schema.Column) bool {
+	if len(src.schema.PrimaryKey()) != 1 || dense(name.Type) || timelike(name.Type) || name.Type == "uuid" || name.Type == "timeuuid" {
+		return false
+	}
+	for _, x := range src.schema.Columns {
+		if x.Name == name.Name || c.columns[x.Name] != "" {
+			continue
+		}
+		if to, p := b.likely(src, x); to == nil || p.probability() < Probable {
+			return false
 		}
 	}
 	return true

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -21,15 +22,14 @@ const (
 	nearlyAll = 0.95
 )
 
-// edge is what one statement feeds to another, by one or more columns.
+// edge is what one statement feeds to another, by one or more columns: in one role. An order's buyer and its seller are two edges.
 type edge struct {
-	from, to int // of flows.all
-	feeds    []feed.Feed
-	main     int     // of feeds: the one of the greatest share
-	share    float64 // of the consumer's executions
-	followed float64 // share of the producer's executions that the consumer follows
-	again    float64 // of a statement that feeds itself: its executions per second that are fed
-	joins    []int   // of Model.Joins
+	from, to int         // of flows.all
+	feeds    []feed.Feed // first that of the role, whose share it is
+	share    float64     // of the consumer's executions
+	followed float64     // share of the producer's executions that the consumer follows
+	again    float64     // of a statement that feeds itself: its executions per second that are fed
+	joins    []int       // of Model.Joins
 }
 
 // flows attributes executions to producers and makes conceptual statements of them.
@@ -45,12 +45,12 @@ type flows struct {
 	ruled  *rulings
 }
 
-// connect makes the feed graph: per pair of statements one edge, greatest share first, as long as there is no circle, no
+// connect makes the feed graph: per pair of statements one edge for each role, greatest share first, as long as there is no circle, no
 // statement has too many producers, and no chain gets too long. What is left out is counted as if it came from outside.
 func (f *flows) connect(feeds []feed.Feed) {
 	f.self = map[int]*edge{}
 	f.in, f.out, f.depth = make([][]*edge, len(f.all)), make([][]*edge, len(f.all)), make([]int, len(f.all))
-	edges := map[[2]int]*edge{}
+	edges := map[[2]int]*edge{} // of all roles
 	for _, fd := range feeds {
 		j := Join{Feed: fd, From: fd.From.Table + "." + fd.From.Column, To: fd.To.Table + "." + fd.To.Column}
 		from, knownFrom := f.index[fd.From.Fingerprint]
@@ -73,20 +73,13 @@ func (f *flows) connect(feeds []feed.Feed) {
 		}
 		e.feeds = append(e.feeds, fd)
 		e.joins = append(e.joins, len(f.m.Joins)-1)
-		if share := shareOf(&fd); share > e.share {
-			e.share, e.followed, e.main = share, fd.Followed, len(e.feeds)-1
-		}
 	}
-	sorted := make([]*edge, 0, len(edges))
+	var sorted []*edge
 	for _, e := range edges {
-		sorted = append(sorted, e)
+		sorted = append(sorted, e.roles()...)
 	}
-	sort.Slice(sorted, func(i, j int) bool {
-		a, b := sorted[i], sorted[j]
-		if a.share != b.share {
-			return a.share > b.share
-		}
-		return a.from < b.from || a.from == b.from && a.to < b.to
+	slices.SortFunc(sorted, func(a, b *edge) int {
+		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.joins[0], b.joins[0]))
 	})
 	for _, e := range sorted {
 		reason := ""
@@ -129,6 +122,41 @@ func (f *flows) connect(feeds []feed.Feed) {
 			e.share /= sum
 		}
 	}
+}
+
+// roles are the edges between two statements: one, if each variable of the consumer is fed by one column (a tenant's and a member's id); if one variable
+// is fed by several columns, sometimes by this and sometimes by that one, an edge for each of them, with what feeds the other variables.
+func (e *edge) roles() []*edge {
+	fed := map[int][]int{} // by variable, feeds
+	several := -1
+	for i := range e.feeds {
+		v := e.feeds[i].To.Index
+		if fed[v] = append(fed[v], i); len(fed[v]) > 1 && (several < 0 || len(fed[v]) > len(fed[several])) {
+			several = v
+		}
+	}
+	var heads []int
+	if several >= 0 {
+		heads = fed[several]
+	} else {
+		heads = []int{0}
+		for i := range e.feeds {
+			if shareOf(&e.feeds[i]) > shareOf(&e.feeds[heads[0]]) {
+				heads[0] = i
+			}
+		}
+	}
+	var out []*edge
+	for _, head := range heads {
+		one := &edge{from: e.from, to: e.to, feeds: []feed.Feed{e.feeds[head]}, joins: []int{e.joins[head]}, share: shareOf(&e.feeds[head]), followed: e.feeds[head].Followed}
+		for i := range e.feeds {
+			if i != head && (several < 0 || e.feeds[i].To.Index != several) {
+				one.feeds, one.joins = append(one.feeds, e.feeds[i]), append(one.joins, e.joins[i])
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // shareOf is the share of the consumer's executions that a feed accounts for. Findings from before shares were told have hits and decoys only.
@@ -178,9 +206,12 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 	return "the consumer does not ask for it by equality"
 }
 
-// leave notes that an edge is not used.
+// leave notes that an edge is not used. What feeds variables of two roles may be used in the other one.
 func (f *flows) leave(e *edge, reason string) {
-	for _, j := range e.joins {
+	for n, j := range e.joins {
+		if n > 0 && f.m.Joins[j].Accepted {
+			continue
+		}
 		f.m.Joins[j].Accepted, f.m.Joins[j].Reason, f.m.Joins[j].Share, f.m.Joins[j].Query = false, reason, 0, ""
 	}
 }

@@ -15,7 +15,7 @@ const crossProduct = "a second list below the same entity: together they would b
 // occurrences of their own elsewhere: the sender of a message and its recipient are two people.
 func (p *path) join(s *said, e *edge) string {
 	q := s.query
-	main := e.feeds[e.main]
+	main := e.feeds[0]
 	bound := s.source.fields[main.To.Column]
 	producer := p.names[e.from]
 	at := producer[p.delivered(e, main.From.Column)]
@@ -92,7 +92,7 @@ func (p *path) join(s *said, e *edge) string {
 // delivered is the entity, as the producer calls it, whose key a column of its answers is.
 func (p *path) delivered(e *edge, column string) *model.Entity {
 	for _, x := range p.parts {
-		if x.said.statement.Fingerprint == e.feeds[e.main].From.Fingerprint {
+		if x.said.statement.Fingerprint == e.feeds[0].From.Fingerprint {
 			return x.said.source.fields[column].Entity
 		}
 	}

@@ -210,10 +210,28 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	if odds, text := b.contained(src.id(c.Name), to.id(key), c.Type, to.rows()); odds != 0 {
 		p.addIf(worded, "values", odds, "%v", text)
 	}
-	if e, ok := b.joins[newPair(src.id(c.Name), to.id(key))]; ok {
+	switch e, copied := b.travels(src, c.Name, to); {
+	case e == nil:
+	case copied == "":
 		p.addIf(worded, "feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
+	default:
+		p.addIf(worded, "feed", 3*e.confidence, "values travel between it and %s, a copy's: %d of %d looked at", copied, e.hits, e.observed)
 	}
 	return p
+}
+
+// travels finds the feed between a column and another table's key, in that table or in one of its copies, which is named then: a list delivers ids too.
+func (b *modeller) travels(src *source, column string, to *source) (found *evidence, copied string) {
+	if e, ok := b.joins[newPair(src.id(column), to.id(to.key[0]))]; ok {
+		found = &e
+	}
+	for _, view := range b.views[to] {
+		x := view.copied.column(to.key[0])
+		if e, ok := b.joins[newPair(src.id(column), view.id(x))]; ok && x != "" && view != src && (found == nil || e.confidence > found.confidence) {
+			found, copied = &e, view.id(x)
+		}
+	}
+	return found, copied
 }
 
 // relate finds the relationships of an entity: columns that hold other entities' keys. Such a column stops being an

@@ -8,6 +8,8 @@ type application struct {
 	normal, copied string
 	pages          []page
 	keptFromTuning bool // nothing was ever tuned to it
+	// grown is what one that is no plain one does, in code (grown.go); it has one layout, normal.
+	grown func(s *site) []chore
 }
 
 var applications = []application{

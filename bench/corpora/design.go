@@ -12,6 +12,7 @@ import (
 // table is a table of a design: rows of one entity.
 type table struct {
 	name       string
+	label      string // what it was called before it was given a name that says nothing
 	of         *entity
 	partition  []column
 	clustering []column
@@ -24,12 +25,15 @@ type table struct {
 type column struct {
 	name, path string
 	desc       bool
+	// form is what the value is made into: "text" and whatever else names a way of writing it as text ("user#", "upper"); equal forms of equal
+	// values are equal. "set": the keys of all that the path, a role, leads to, in one cell.
+	form string
 }
 
 // parseTables reads a design, a line for each table:
 //
 //	name(Entity): partition | clustering | values [; index=column] [; share=0.01]
-//	column = [-][name=]path
+//	column = [-][name=]path[~form]
 //
 // with - for descending order. A column without a name is called like its attribute, or role_id.
 func parseTables(w *world, text string) []*table {
@@ -40,7 +44,7 @@ func parseTables(w *world, text string) []*table {
 		if !ok || !ok2 {
 			panic("corpora: " + line) // a mistake in a corpus
 		}
-		t := &table{name: name, of: w.entity(of)}
+		t := &table{name: name, label: name, of: w.entity(of)}
 		options := strings.Split(rest, ";")
 		for _, o := range options[1:] {
 			key, value, _ := strings.Cut(strings.TrimSpace(o), "=")
@@ -62,7 +66,9 @@ func parseTables(w *world, text string) []*table {
 						c.name += "_id"
 					}
 				}
-				t.of.attributeOf(c.path)
+				if c.path, c.form, _ = strings.Cut(c.path, "~"); c.form != "set" {
+					t.of.attributeOf(c.path)
+				}
 				switch i {
 				case 0:
 					t.partition = append(t.partition, c)
@@ -177,7 +183,7 @@ func scramble(tables []*table, random *rand.Rand) {
 }
 
 // schemaOf is what Cassandra would say of the tables.
-func schemaOf(keyspace string, tables []*table) *schema.Schema {
+func schemaOf(w *world, keyspace string, tables []*table) *schema.Schema {
 	ks := schema.Keyspace{Name: keyspace, Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}}
 	for _, t := range tables {
 		one := schema.Table{Keyspace: keyspace, Name: t.name, ID: t.name}
@@ -187,12 +193,12 @@ func schemaOf(keyspace string, tables []*table) *schema.Schema {
 				slices.SortFunc(list, func(a, b column) int { return strings.Compare(a.name, b.name) })
 			}
 			for i, c := range list {
-				_, a := t.of.attributeOf(c.path)
 				position := i
 				if kind == schema.Regular {
 					position = -1
 				}
-				one.Columns = append(one.Columns, schema.Column{Name: c.name, Kind: kind, Position: position, Type: a.cqlType, Descending: c.desc})
+				one.Columns = append(one.Columns, schema.Column{Name: c.name, Kind: kind, Position: position, Type: w.typeOf(t, c), Descending: c.desc})
+				one.Counter = one.Counter || w.typeOf(t, c) == "counter"
 			}
 		}
 		add(t.partition, schema.PartitionKey)
@@ -208,7 +214,7 @@ func schemaOf(keyspace string, tables []*table) *schema.Schema {
 }
 
 // measured is what a measurement of the tables would say: all rows are looked at.
-func measured(keyspace string, tables []*table) []schema.Stats {
+func measured(w *world, keyspace string, tables []*table) []schema.Stats {
 	var out []schema.Stats
 	for _, t := range tables {
 		s := schema.Stats{Keyspace: keyspace, Table: t.name, Exact: true}
@@ -224,6 +230,9 @@ func measured(keyspace string, tables []*table) []schema.Stats {
 			rows++
 			partition := ""
 			for c, col := range t.columns() {
+				if col.form == "set" {
+					continue
+				}
 				v, ok := t.of.value(i, col.path)
 				if !ok {
 					nulls[c]++
@@ -238,8 +247,7 @@ func measured(keyspace string, tables []*table) []schema.Stats {
 		}
 		s.Rows, s.Partitions, s.Sampled = float64(rows), float64(len(partitions)), rows
 		for c, col := range t.columns() {
-			_, a := t.of.attributeOf(col.path)
-			size := sizeOf(a.cqlType)
+			size := sizeOf(w.typeOf(t, col))
 			s.Columns = append(s.Columns, schema.ColumnStats{Name: col.name, Distinct: float64(len(different[c])), MeanBytes: size, Nulls: float64(nulls[c]) / float64(max(rows, 1))})
 			s.MeanRowBytes += size
 		}
@@ -248,11 +256,25 @@ func measured(keyspace string, tables []*table) []schema.Stats {
 	return out
 }
 
+// typeOf is the CQL type of a column.
+func (w *world) typeOf(t *table, c column) string {
+	switch c.form {
+	case "":
+		_, a := t.of.attributeOf(c.path)
+		return a.cqlType
+	case "set":
+		r := w.backwards(t.of, c.path)
+		_, a := r.of.attributeOf(r.of.key[0])
+		return "set<" + a.cqlType + ">"
+	}
+	return "text"
+}
+
 func sizeOf(cqlType string) float64 {
 	switch cqlType {
 	case "int", "date":
 		return 4
-	case "bigint", "double", "timestamp":
+	case "bigint", "double", "timestamp", "counter":
 		return 8
 	case "uuid", "timeuuid":
 		return 16

@@ -1,12 +1,13 @@
 // Command corpora measures how true the models are that advisor/infer concludes (docs/results/model.md): eight applications of which
-// everything is known, each over a normalised design, one with copies, one with odd names and one with random names.
+// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and three that are no plain ones
+// (grown.go), over one design with three sets of names.
 //
 //	make bench-model                  the table
 //	bin/corpora -v -only "shop messy" what is wrong with one
 //
 // One description of an application makes its schema, its data, its traffic and the truth about them. Its statements are given
 // to the miners of capture as capture/window gives them, on a simulated clock: threads of one process read and write by pages, with
-// answers after some 0.8 ms. The same seed makes the same traffic.
+// answers after some 0.8 ms; grown ones have several processes, caches and troubles. The same seed makes the same traffic.
 //
 // What was looked at while infer was worked on are the applications that are not keptFromTuning with the seeds of tuned; of the
 // rest only the figures are printed.
@@ -170,6 +171,19 @@ func lines(held bool) []line {
 	}
 	add("normalised, DAO", func(app *application, seed uint64) variant { return variant{app, "normalised", true, 8, seed} })
 	add("denormalised, DAO, 64 threads", func(app *application, seed uint64) variant { return variant{app, "denormalised", true, 64, seed} })
+	for _, app := range []*application{&market, &workspace, &rides} {
+		for _, seed := range seeds {
+			if !held && app.keptFromTuning {
+				continue
+			}
+			out = append(out,
+				line{"grown: " + app.name + ", " + mark, []variant{{app, "grown", false, 8, seed}}},
+				line{"grown: " + app.name + ", odd names, " + mark, []variant{{app, "grown, odd", false, 8, seed}}},
+				line{"grown: " + app.name + ", random names, " + mark, []variant{{app, "grown, random", false, 8, seed}}},
+				line{"grown: " + app.name + ", 64 threads, " + mark, []variant{{app, "grown", false, 64, seed}}},
+			)
+		}
+	}
 	return out
 }
 

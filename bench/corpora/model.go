@@ -22,7 +22,8 @@ type entity struct {
 type attribute struct {
 	name     string
 	cqlType  string
-	distinct int // different values; 0: as many as there are instances
+	distinct int       // different values; 0: as many as there are instances
+	of       []*entity // it holds a key of one of these: of which, another attribute says
 }
 
 // relation is a relationship n:1 that an entity has.
@@ -45,7 +46,7 @@ type world struct {
 // newWorld reads a model, a line for each entity:
 //
 //	Name count member ...
-//	member = [*]attribute:type[/distinct] | [*]role->Entity.back[@within][?share without]
+//	member = [*]attribute:type[/distinct][=Entity|Entity] | [*]role->Entity.back[@within][?share without]
 //
 // with * for what the key is made of, and draws whom each instance is related to: partners are as popular as Zipf's law with
 // exponent 0.8 says.
@@ -87,8 +88,14 @@ func (w *world) member(e *entity, text string) {
 	} else {
 		var kind string
 		name, kind, _ = strings.Cut(text, ":")
+		kind, of, anyOf := strings.Cut(kind, "=")
 		kind, distinct, _ := strings.Cut(kind, "/")
 		a := &attribute{name: name, cqlType: kind}
+		for o := range strings.SplitSeq(of, "|") {
+			if anyOf {
+				a.of = append(a.of, w.entity(o))
+			}
+		}
 		a.distinct, _ = strconv.Atoi(distinct)
 		e.attributes = append(e.attributes, a)
 	}
@@ -127,7 +134,7 @@ func (w *world) draw(r *relation) {
 				t = list[zipf(w.random, len(list), 0.8)]
 			}
 			r.target[i] = t
-			if len(r.of.key) != 2 || r != r.of.edges[1] {
+			if len(r.of.key) != 2 || len(r.of.edges) < 2 || r != r.of.edges[1] || r.of.edge(r.of.key[1]) != r {
 				break
 			}
 			if pair := [2]int{r.of.edges[0].target[i], t}; !seen[pair] {
@@ -179,9 +186,11 @@ func (w *world) backwards(e *entity, role string) *relation {
 
 // datum is a value: that of an attribute of an instance, as often as it has different ones.
 type datum struct {
-	of *entity
-	at *attribute
-	n  int
+	of   *entity
+	at   *attribute
+	n    int
+	form string   // as column.form
+	more *[]datum // of a collection: what else is in it
 }
 
 // value follows a path from an instance: attribute, role (the partner's key) or role.attribute. false: there is none.
@@ -203,9 +212,13 @@ func (e *entity) value(i int, path string) (datum, bool) {
 	if a.distinct > 0 {
 		x := uint64(i)*0x9E3779B97F4A7C15 + uint64(len(a.name))<<7
 		x = (x ^ x>>31) * 0xBF58476D1CE4E5B9
-		return datum{e, a, int((x ^ x>>29) % uint64(a.distinct))}, true
+		return datum{of: e, at: a, n: int((x ^ x>>29) % uint64(a.distinct))}, true // #nosec G115
 	}
-	return datum{e, a, i}, true
+	if len(a.of) > 0 { // a key of one of several entities
+		to := a.of[i%len(a.of)]
+		return to.value(int(mix(uint64(i))%uint64(to.count)), to.key[0]) // #nosec G115
+	}
+	return datum{of: e, at: a, n: i}, true
 }
 
 // attributeOf is the attribute that a path leads to.

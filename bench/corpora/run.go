@@ -26,6 +26,7 @@ type statement struct {
 	sources     map[int]map[origin]float64 // by place of the variable: executions by where the value came from
 	consumption map[*statement]float64     // executions fed by a statement
 	list        bool                       // it returns several rows
+	scan        bool                       // it reads the whole table, which is nothing conceptual
 	roots       float64                    // executions fed by none
 }
 
@@ -54,12 +55,19 @@ type site struct {
 	out        []*trace.Execution
 	batches    uint64
 	writes     map[string]float64 // conceptual writes
+	process    uint64             // what says the next statement
+	troubles   troubles
+	paged      map[string]uint64 // following pages, by fingerprint
+	caches     map[string]map[int]int64
 }
 
 // say lets the application say a statement and returns when the answer is there.
 func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, batch uint64) int64 {
+	if s.troubled(st) {
+		t = s.trouble(t, st, binds, batch)
+	}
 	end := t + int64(math.Exp(s.random.NormFloat64()*0.4)*800_000) // 0.8 ms, log-normal
-	e := &trace.Execution{Statement: st.trace, Start: t, End: end, Process: 1, Batch: batch, Last: true, Rows: -1}
+	e := &trace.Execution{Statement: st.trace, Start: t, End: end, Process: max(s.process, 1), Batch: batch, Last: true, Rows: -1}
 	producers := map[*statement]bool{}
 	for place, list := range binds {
 		for _, b := range list {
@@ -70,7 +78,7 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 				st.sources[place] = map[origin]float64{}
 			}
 			st.sources[place][b.from]++
-			if b.from.st != nil {
+			if b.from.st != nil && !b.from.either() {
 				producers[b.from.st] = true
 			}
 		}
@@ -92,12 +100,27 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 				}
 				v.Index, v.Row = uint16(c), uint16(r) // #nosec G115 -- few
 				e.Cells = append(e.Cells, v)
+				for _, x := range d.elements() {
+					v := s.hash(x)
+					v.Index, v.Row = uint16(c), uint16(r) // #nosec G115 -- few
+					e.Cells = append(e.Cells, v)
+				}
 			}
 		}
 	}
 	e.Sequence = uint32(st.count) // #nosec G115 -- few
 	s.out = append(s.out, e)
 	return end
+}
+
+// either tells whether what was delivered is the key of one of several entities, which is no relationship.
+func (o origin) either() bool {
+	c := o.st.table.named(o.st.trace.Results[o.column].Name)
+	if c == nil || o.st.table.of.edge(c.path) != nil {
+		return false
+	}
+	a := o.st.table.of.attribute(c.path)
+	return a != nil && len(a.of) > 0
 }
 
 // beyond tells whether the conceptual language can not say what a statement and its producers say together: the first rows of a list, and a list for each of these.
@@ -129,8 +152,11 @@ func (s *site) hash(d datum) value.Value {
 	kind := proxyType(d.at.cqlType)
 	v := value.Value{Class: value.ClassOf(&kind), Bytes: uint32(sizeOf(d.at.cqlType))}
 	of := uint64(0)
+	if d.form != "" {
+		v = value.Value{Class: value.Text, Bytes: 18}
+	}
 	if v.Class != value.Integer {
-		for _, r := range d.of.name + "." + d.at.name {
+		for _, r := range d.of.name + "." + d.at.name + d.form {
 			of = mix(of ^ uint64(r)) // #nosec G115
 		}
 	}
@@ -144,13 +170,17 @@ func (s *site) hash(d datum) value.Value {
 
 func proxyType(cqlType string) proxy.Type {
 	return proxy.Type{Code: map[string]uint16{
-		"int": 0x0009, "bigint": 0x0002, "uuid": 0x000C, "timeuuid": 0x000F, "text": 0x000D, "timestamp": 0x000B, "date": 0x0011, "boolean": 0x0004, "double": 0x0007,
+		"int": 0x0009, "bigint": 0x0002, "uuid": 0x000C, "timeuuid": 0x000F, "text": 0x000D, "timestamp": 0x000B, "date": 0x0011, "boolean": 0x0004, "double": 0x0007, "counter": 0x0005,
 	}[cqlType]}
 }
 
 func (s *site) describe(t *table, c column) proxy.Column {
-	_, a := t.of.attributeOf(c.path)
-	return proxy.Column{Keyspace: s.keyspace, Table: t.name, Name: c.name, Type: proxyType(a.cqlType)}
+	kind, isSet := strings.CutPrefix(s.w.typeOf(t, c), "set<")
+	of := proxyType(strings.TrimSuffix(kind, ">"))
+	if isSet {
+		of = proxy.Type{Code: 0x0022, Elements: []proxy.Type{of}}
+	}
+	return proxy.Column{Keyspace: s.keyspace, Table: t.name, Name: c.name, Type: of}
 }
 
 // prepared returns the statement of a text.
@@ -169,9 +199,9 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 	for _, c := range sets {
 		st.trace.Sets = append(st.trace.Sets, c.name)
 	}
-	for _, c := range append(slices.Clone(sets), where...) {
+	for i, c := range append(slices.Clone(sets), where...) {
 		v := s.describe(t, c)
-		if list {
+		if list && i == len(sets)+len(where)-1 {
 			v.Name, v.Type = "in("+c.name+")", proxy.Type{Code: 0x0020, Elements: []proxy.Type{v.Type}}
 		}
 		st.trace.Variables = append(st.trace.Variables, v)
@@ -498,10 +528,30 @@ func (s *site) each(t int64, frames []*frame, over *table, st step) int64 {
 	return t
 }
 
-// run simulates threads until so many statements have been said, and brings them into the order of their ends.
-func (s *site) run(pages []page, threads, statements int, think time.Duration) {
-	sum := 0.0
+// chore is something that is done again and again, with its share of all.
+type chore struct {
+	weight  float64
+	process uint64
+	does    func(t int64) int64 // and returns when it is done
+}
+
+// chores are what an application's pages do.
+func (s *site) chores(pages []page) (out []chore) {
 	for _, p := range pages {
+		out = append(out, chore{p.weight, 1, func(t int64) int64 {
+			for _, st := range p.does {
+				t = s.do(t, nil, nil, st)
+			}
+			return t
+		}})
+	}
+	return out
+}
+
+// run simulates threads until so many statements have been said, and brings them into the order of their ends.
+func (s *site) run(chores []chore, threads, statements int, think time.Duration) {
+	sum := 0.0
+	for _, p := range chores {
 		sum += p.weight
 	}
 	at := make([]int64, threads)
@@ -516,13 +566,10 @@ func (s *site) run(pages []page, threads, statements int, think time.Duration) {
 			}
 		}
 		x := s.random.Float64() * sum
-		for _, p := range pages {
+		for _, p := range chores {
 			if x -= p.weight; x <= 0 {
-				t := at[next]
-				for _, st := range p.does {
-					t = s.do(t, nil, nil, st)
-				}
-				at[next] = t + int64(s.random.ExpFloat64()*float64(think)) + 1
+				s.process = p.process
+				at[next] = p.does(at[next]) + int64(s.random.ExpFloat64()*float64(think)) + 1
 				break
 			}
 		}

@@ -61,15 +61,22 @@ func (v variant) observe() *observed {
 	}
 	tables := parseTables(w, text)
 	switch v.design {
-	case "messy":
+	case "messy", "grown, odd":
 		odd(tables, random)
-	case "random":
+	case "random", "grown, random":
 		scramble(tables, random)
 	}
-	s := &site{w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, writes: map[string]float64{}}
-	o := &observed{site: s, schema: schemaOf(v.app.name, tables), stats: measured(v.app.name, tables)}
+	s := &site{
+		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, writes: map[string]float64{},
+		paged: map[string]uint64{}, caches: map[string]map[int]int64{},
+	}
+	o := &observed{site: s, schema: schemaOf(w, v.app.name, tables), stats: measured(w, v.app.name, tables)}
 	think := map[int]time.Duration{1: 5 * time.Millisecond, 8: 20 * time.Millisecond, 64: 60 * time.Millisecond, 512: 300 * time.Millisecond}[v.threads]
-	s.run(v.app.pages, v.threads, statements+v.threads*40, think)
+	chores := s.chores(v.app.pages)
+	if v.app.grown != nil {
+		chores, s.troubles = v.app.grown(s), usual
+	}
+	s.run(chores, v.threads, statements+v.threads*40, think)
 	o.snapshot = s.capture()
 	return o
 }
@@ -123,6 +130,7 @@ func (s *site) count(executions []*trace.Execution) *capture.Snapshot {
 		}
 		one := capture.Statement{
 			Fingerprint: st.trace.Fingerprint, Keyspace: s.keyspace, Table: st.table.name, Kind: st.kind, Text: st.text, Count: c.n,
+			Paged:       s.paged[st.trace.Fingerprint],
 			Consistency: capture.TallyOf(map[string]uint64{"ONE": c.n}), First: start, Last: out.To,
 		}
 		c.latency.AddTo(&one.Latency)
@@ -259,6 +267,9 @@ func (o *observed) relationships(m *infer.Model, s *score, of map[string]*entity
 	}
 	s.relationships.there = float64(len(left))
 	for _, r := range m.Relationships {
+		if o.derived(&r, of) {
+			continue
+		}
 		s.relationships.found++
 		name := o.relationOf(&r, of)
 		if left[name] {
@@ -271,6 +282,17 @@ func (o *observed) relationships(m *infer.Model, s *score, of map[string]*entity
 	for name := range left {
 		s.note("no relationship %s", name)
 	}
+}
+
+// derived tells whether a relationship is true, but follows from others: the tenant of a team, in a table of its members.
+func (o *observed) derived(r *infer.Relationship, of map[string]*entity) bool {
+	parts := strings.Split(r.Column, ".")
+	t := o.table(o.site.keyspace + "." + parts[1])
+	if len(parts) != 3 || t.named(parts[2]) == nil || !strings.Contains(t.named(parts[2]).path, ".") || of[r.From] != t.of {
+		return false
+	}
+	to, at := t.of.attributeOf(t.named(parts[2]).path)
+	return to == of[r.To] && at.name == to.key[0]
 }
 
 // relationOf is the relation of the gold model that an inferred one is, "" if none.
@@ -310,7 +332,7 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 				to := strings.TrimSuffix(strings.TrimPrefix(st.trace.Variables[place].Name, "in("), ")")
 				x := name(from.st.trace.Fingerprint, from.st.trace.Results[from.column].Name, st.trace.Fingerprint, to)
 				may[x] = true
-				if st.beyond(map[*statement]bool{from.st: true}) {
+				if st.beyond(map[*statement]bool{from.st: true}) || from.either() {
 					beyond[x] = true
 				}
 				if n >= leastFed && n >= 0.03*float64(st.count) && !st.trace.Write {
@@ -358,7 +380,7 @@ func (o *observed) weights(m *infer.Model, s *score) {
 	group := map[string]string{}
 	for _, st := range o.site.statements {
 		group[st.trace.Fingerprint] = st.group
-		if !st.trace.Write {
+		if !st.trace.Write && !st.scan {
 			is[st.trace.Fingerprint] = st.roots
 		}
 	}

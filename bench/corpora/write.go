@@ -50,7 +50,7 @@ func (s *site) write(t int64, f *frame, st step) int64 {
 	fresh := datum{}
 	if st.kind == updateOne {
 		a := e.attribute(st.by)
-		fresh = datum{e, a, s.random.IntN(max(a.distinct, 100_000))}
+		fresh = datum{of: e, at: a, n: s.random.IntN(max(a.distinct, 100_000))}
 		if a.distinct > 0 {
 			fresh.n %= a.distinct
 		}
@@ -80,6 +80,9 @@ func (s *site) write(t int64, f *frame, st step) int64 {
 func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin, fresh datum) (*statement, [][]bound, bool) {
 	var columns []column
 	for _, c := range t.columns() {
+		if c.form == "set" {
+			continue
+		}
 		if _, ok := t.of.value(i, c.path); ok || st.kind == insertOne {
 			columns = append(columns, c)
 		}
@@ -91,6 +94,9 @@ func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin
 				if near := f.nearest(t.of.edge(role).to); near != nil {
 					b.from = near.row[attribute]
 				}
+			}
+			if c.form != "" {
+				b = bound{datum: made(b.datum, c.form)}
 			}
 			binds, names = append(binds, []bound{b}), append(names, c.name)
 		}

@@ -233,7 +233,8 @@ func TestRetriesAreLeftOut(t *testing.T) {
 		{"while the first is under way", []said{say(0, 1), say(10, 1), say(20, 2), say(200, 1)}, 1},
 		{"after the first was answered the application wants it again", []said{say(0, 1), say(20, 1)}, 0},
 		{"after the first failed", []said{fail(say(0, 1)), say(20, 1), say(40, 1)}, 1},
-		{"long after the first failed", []said{fail(say(0, 1)), say(60, 1)}, 0},
+		{"after the first failed by a time-out", []said{fail(say(0, 1)), say(400, 1)}, 1},
+		{"long after the first failed", []said{fail(say(0, 1)), say(1100, 1)}, 0},
 	} {
 		m := mine(test.said, nil)
 		m.Feeds()

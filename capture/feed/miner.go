@@ -29,7 +29,8 @@ const (
 const (
 	second      = int64(time.Second)
 	reordering  = int64(250 * time.Millisecond) // how long an event waits for earlier ones
-	duplication = int64(50 * time.Millisecond)  // the same request again within this time is a retry, if the first had no answer yet
+	duplication = int64(50 * time.Millisecond)  // the same request again within this time is a speculative execution, if the first had no answer yet
+	retrying    = second                        // and a retry if it failed: a time-out takes longer than all that a feed takes
 )
 
 // Miner looks for feeds in executions. It is for one goroutine. Its memory is bounded: a few megabytes for one application,

@@ -137,9 +137,9 @@ func (m *memory) again(e *execution) bool {
 	if !ok {
 		before, ok = m.asked0[h]
 	}
-	until := e.t0 + duplication
+	until := max(e.t0, e.t1) + retrying
 	if !e.failed {
-		until = min(until, e.t1)
+		until = min(e.t0+duplication, e.t1)
 	}
 	m.asked[h] = request{e.t0, until}
 	return ok && e.t0 >= before.at && e.t0 < before.until
