@@ -96,7 +96,7 @@ test: setup lint vet house $(with)
 
 # The tests of the whole product mostly wait, for leases and for what is to be given up, and no two that carry out changes may do so before one
 # cluster: they run in two halves before a cluster each, beside all others. What failed is said once more at the end.
-halves := TestConsoleBehindOneService|TestMembersShareOneTruth|TestWithstandAtEveryState|TestOurTableIsWatched
+halves := TestConsoleBehindOneService|TestMembersShareOneTruth|TestWithstandAtEveryState|TestOurTableIsWatched|TestRefusalsAndGuards
 .PHONY: tests tests-first tests-second tests-others
 tests: export TESTS_FAILED := $(abspath $(BIN))/failed
 tests:

@@ -170,8 +170,9 @@ func TestMutantsAreCaught(t *testing.T) {
 					t.Fatalf("broken already: %v", faults)
 				}
 				m.sc.break_ = m.break_
-				if runs, faults := explore(t, m.sc, 50000); len(faults) == 0 {
-					t.Errorf("not caught in %d interleavings", runs)
+				runs, faults := explore(t, m.sc, 50000)
+				if t.Logf("%d interleavings", runs); len(faults) == 0 {
+					t.Error("not caught")
 				}
 			})
 		})
