@@ -80,7 +80,7 @@ func askBy(t *testing.T, w *scripted, text string, values ...[]byte) {
 			return false
 		}
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), proxytest.Patience)
 			defer cancel()
 			a := r.Responder.(proxy.Asker)
 			_, body, err := a.Ask(ctx, proxy.Own{Text: text, Values: append(values, r.Values[0].Bytes), Consistency: 6})
