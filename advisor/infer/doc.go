@@ -5,7 +5,7 @@
 //	               and by names and types (domain.go). Each is evidence in log-odds, in groups that are capped, so that what says
 //	               the same several times does not pile up: P = 1/(1+exp(-sum)), on a prior of -1.
 //	entities       a table holds another table's entity, is a copy, if that one's key is in it, and all of its own primary key says nothing beyond: its
-//	               columns are the other's, partners' keys, times or one of few values (copies.go). All others have entities of their own, named by
+//	               columns are the other's, partners' keys, times, one of few values, or another name that finds it (copies.go). All others have entities of their own, named by
 //	               their nouns, or are nothing but two entities' keys (m:n). An entity's key is the part of the primary key that is named after it or
 //	               has each value once, else the whole primary key.
 //	relationships  for every other column, key columns too, and every entity with a key of one column of the same type (relationship.go): accepted from

@@ -74,3 +74,24 @@ func TestSameSeedSameTraffic(t *testing.T) {
 		t.Errorf("%s, then %s", a, b)
 	}
 }
+
+// TestGrownModelsAreTrue is the same of applications that are no plain ones, without the one that is kept back.
+func TestGrownModelsAreTrue(t *testing.T) {
+	for _, c := range []struct {
+		v                                              variant
+		byTables, relationships, precision, used, most float64 // most is the weight error
+	}{
+		{variant{&market, "grown", false, 8, 1}, 0.85, 0.95, 1, 1, 0.06},
+		{variant{&market, "grown, random", false, 8, 1}, 0.8, 0.9, 1, 0.95, 0.06},
+		{variant{&workspace, "grown", false, 8, 1}, 0.75, 0.95, 1, 0.9, 0.1},
+	} {
+		s, err := c.v.observe().judge()
+		if err != nil {
+			t.Fatalf("%s: %v", c.v, err)
+		}
+		if s.byTables.f1() < c.byTables || s.relationships.f1() < c.relationships || s.feeds.precision() < c.precision || s.used.recall() < c.used ||
+			share(s.weight, s.weights) > c.most {
+			t.Errorf("%s: %s, which is worse than %+v", c.v, s, c)
+		}
+	}
+}
