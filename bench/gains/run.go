@@ -174,7 +174,6 @@ func (w *world) ask(ctx context.Context, by *gocql.Session, t *target) (float64,
 // advice is what is read of a recommendation.
 type advice struct {
 	ID         string `json:"id"`
-	Kind       string `json:"kind"`
 	Keyspace   string `json:"keyspace"`
 	Table      string `json:"table"`
 	Column     string `json:"column"`

@@ -149,11 +149,10 @@ func takeHours(ctx context.Context, shelf Shelf, state State, from time.Time, kn
 	}
 	wanted := map[int64]bool{}
 	for origin, hours := range known {
-		for at := range hours {
-			if m := marks[origin]; m == nil || at >= m[Hour].Unix() {
-				wanted[at] = true
-			}
+		if m := marks[origin]; m != nil {
+			maps.DeleteFunc(hours, func(at int64, _ bool) bool { return at < m[Hour].Unix() })
 		}
+		maps.Copy(wanted, hours)
 	}
 	var wrong []error
 	for _, at := range slices.Backward(slices.Sorted(maps.Keys(wanted))) {

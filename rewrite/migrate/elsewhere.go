@@ -88,7 +88,7 @@ func (m *Manager) adopt(r *run) (outdated bool) {
 
 // back are the states from which work goes on once a change is stored, from that which asks least of what was done to that which asks most: an order that leads further back
 // than where another process has come to is still an order.
-var back = []State{RollingBack, Failed, Suspended, DualWrite, Backfill, Verify, Shadow, Serving}
+var back = []State{RollingBack, Failed, Suspended, Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving}
 
 // rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it leads further back than that, and doubts whatever that is; else
 // there is nothing left to store of it. Work that is done is no order: it was done for what the migration was. r.mu is held.

@@ -100,6 +100,7 @@ func TestRebase(t *testing.T) {
 		{"suspended while it was verified", Migration{State: Suspended, Doubts: 2}, Migration{State: Verify, Doubts: 2}, "suspend", Suspended, 2, false},
 		{"suspended, and filled anew elsewhere", Migration{State: Suspended, Doubts: 2}, Migration{State: DualWrite, Refill: true, Doubts: 2}, "suspend", Suspended, 2, true},
 		{"rolled back", Migration{State: RollingBack, Doubts: 2}, Migration{State: Suspended, Doubts: 2}, "roll-back", RollingBack, 2, false},
+		{"rolled back before it was filled", Migration{State: RollingBack, Doubts: 2}, Migration{State: Created, Doubts: 2}, "roll-back", RollingBack, 2, false},
 		{"rolled back elsewhere", Migration{State: Suspended, Doubts: 3}, Migration{State: RolledBack, Doubts: 2}, "suspend", RolledBack, 2, false},
 		{"doubted, suspended elsewhere", Migration{State: Verify, Doubts: 3}, Migration{State: Suspended, Doubts: 2}, orders, Suspended, 3, false},
 		{"work of one who led until then", Migration{State: Backfill, Doubts: 2}, Migration{State: Verify, Doubts: 2}, advances, Verify, 2, false},
