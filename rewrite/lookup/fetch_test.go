@@ -2,7 +2,9 @@ package lookup_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,6 +105,27 @@ func TestFetchTogetherColumns(t *testing.T) {
 	q.Columns = []string{"x", "p"}
 	if rows, err := reader.Read(context.Background(), read, q); err != nil || len(rows) != 2 {
 		t.Error(rows, err)
+	}
+}
+
+// TestNoRowsOtherColumns: an answer without rows has columns as well. Who prepared SELECT * before a column was added is told by Cassandra.
+func TestNoRowsOtherColumns(t *testing.T) {
+	_, read, reader := reader(t, "SELECT * FROM k.t WHERE v = ? ALLOW FILTERING")
+	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}}
+	for _, c := range read.LookUp.Base.Columns {
+		q.Columns = append(q.Columns, c.Name)
+	}
+	if rows, err := reader.Read(context.Background(), read, q); err != nil || len(rows) != 0 {
+		t.Error(rows, err)
+	}
+	added := append(slices.Clone(q.Columns), "added")
+	dropped := q.Columns[1:]
+	renamed := append(slices.Clone(dropped), "renamed")
+	for _, columns := range [][]string{added, dropped, renamed} {
+		q.Columns = columns
+		if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, kind.ErrUnsuited) {
+			t.Error(columns, err)
+		}
 	}
 }
 

@@ -126,6 +126,9 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 	if err != nil {
 		return nil, err
 	}
+	if len(rows) == 0 && q.Columns != nil && !read.Has(q.Columns) { // of what was read, Cassandra said the columns
+		return nil, errOtherColumns
+	}
 	if len(rows) > limit {
 		rows = rows[:limit]
 	}

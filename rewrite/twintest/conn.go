@@ -60,6 +60,7 @@ type Answer struct {
 	Message string
 	Rows    [][][]byte
 	Columns []string
+	More    bool // there are more pages
 }
 
 // NoError is the Code of an Answer that is none.
@@ -170,7 +171,11 @@ func (c *Conn) Do(s Statement) (Answer, error) {
 			clear(c.prepared)
 			continue
 		}
-		return read(got)
+		a, err := read(got)
+		if err == nil && a.More && s.Page == 0 {
+			err = errors.New("an answer has more than one page")
+		}
+		return a, err
 	}
 }
 
@@ -215,9 +220,7 @@ func read(got message.Message) (Answer, error) {
 	case message.Error:
 		a.Code, a.Message = m.GetErrorCode(), m.GetErrorMessage()
 	case *message.RowsResult:
-		if m.Metadata.PagingState != nil {
-			return a, fmt.Errorf("an answer has more than one page")
-		}
+		a.More = m.Metadata.PagingState != nil
 		a.Rows = m.Data
 		for _, column := range m.Metadata.Columns {
 			a.Columns = append(a.Columns, column.Name)

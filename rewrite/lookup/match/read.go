@@ -37,9 +37,17 @@ type Read struct {
 	// Others, then first token, last token. Each row has the values of the columns after the cells of the answer.
 	Scan   string
 	Others []kind.Marker
+	all    bool // the SELECT asks for *
 	limit  cql.Term
 	given  [][]byte // values that stand in the text: marker -1, -2, ...
 	takes  int      // markers of the text
+}
+
+// Has tells whether an answer may have these columns: one of SELECT * has those that the base has now, and a client that prepared it before a
+// column was added or dropped knows others.
+func (r *Read) Has(columns []string) bool {
+	missing := func(name string) bool { return r.LookUp.Base.Column(name) == nil }
+	return !r.all || len(columns) == len(r.LookUp.Base.Columns) && !slices.ContainsFunc(columns, missing)
 }
 
 // Get finds the value of a marker in a request, or the one that stands in the text.
@@ -96,7 +104,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	if r := l.projection(s.Columns); r != nil {
 		return nil, r
 	}
-	r := &Read{LookUp: l, Find: l.Find(), Nowhere: l.nowhere(), limit: s.Limit, takes: len(cql.Markers(s))}
+	r := &Read{LookUp: l, Find: l.Find(), Nowhere: l.nowhere(), all: len(s.Columns) == 0, limit: s.Limit, takes: len(cql.Markers(s))}
 	switch limit := s.Limit.(type) {
 	case nil, *cql.Marker:
 	case *cql.Literal:
