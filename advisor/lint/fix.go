@@ -198,7 +198,7 @@ func redirectRead(r Read, to Reference, bucket string) Read {
 // keyedTable adds what is missing of the key to the primary key.
 func (in *Input) keyedTable(t *schema.Table) (*Fix, error) {
 	made := *t
-	made.Name = in.freeName(refOf(t), t.Name+"_keyed")
+	made.Name = in.freeName(refOf(t), t.Name, "_keyed")
 	made.Columns = slices.Clone(t.Columns)
 	n := len(t.ClusteringKey())
 	var unique []string
@@ -230,7 +230,7 @@ func (in *Input) keyedTable(t *schema.Table) (*Fix, error) {
 // staticTable makes what the partition key determines static.
 func (in *Input) staticTable(f *Finding, t *schema.Table) (*Fix, error) {
 	made := *t
-	made.Name = in.freeName(refOf(t), t.Name+"_static")
+	made.Name = in.freeName(refOf(t), t.Name, "_static")
 	made.Columns = slices.Clone(t.Columns)
 	for i := range made.Columns {
 		if slices.Contains(f.Columns, made.Columns[i].Name) {
@@ -259,7 +259,7 @@ func (in *Input) bucketedTable(t *schema.Table) (*Fix, error) {
 		bucket.By = append(bucket.By, c.Name)
 	}
 	made := *t
-	made.Name = in.freeName(refOf(t), t.Name+"_bucketed")
+	made.Name = in.freeName(refOf(t), t.Name, "_bucketed")
 	made.Columns = append(slices.Clone(t.Columns), schema.Column{Name: bucketColumn, Type: "int", Kind: schema.PartitionKey, Position: len(t.PartitionKey())})
 	says := fmt.Sprintf("Make the table with a bucket, a hash of (%s) modulo %d that the writer computes, copy the rows, read and write it instead, and ask for each bucket from 0 to %d, at once.", strings.Join(bucket.By, ", "), bucket.Count, bucket.Count-1)
 	return in.replacementTable(t, &made, says, bucket, func(f *Fact) { f.Partitions, f.Bucketed = partitions*float64(bucket.Count), true })
@@ -320,15 +320,13 @@ func (in *Input) replacementTable(t, made *schema.Table, says string, bucket *tr
 }
 
 // freeName is a name that no table has, from the one wished for.
-func (in *Input) freeName(on Reference, name string) string {
-	const most = 48
-	name = name[:min(len(name), most)]
+func (in *Input) freeName(on Reference, name, suffix string) string {
+	name = rules.Fit(name, suffix)
 	used := func() bool {
 		return in.Schema.Table(on.Keyspace, name) != nil || in.taken[Reference{on.Keyspace, name}] != nil
 	}
 	for n, first := 2, name; used(); n++ {
-		suffix := fmt.Sprintf("_%d", n)
-		name = first[:min(len(first), most-len(suffix))] + suffix
+		name = rules.Fit(first, fmt.Sprintf("_%d", n))
 	}
 	return name
 }
@@ -422,7 +420,7 @@ func (in *Input) mappedTable(f *Finding) (*Fix, error) {
 	}
 	on := Reference{in.keyspaceOf(f), ""}
 	trace := *x
-	trace.Name = in.freeName(on, x.Name)
+	trace.Name = in.freeName(on, x.Name, "")
 	on.Table = trace.Name
 	read, err := parseSelect(trace.CQL(on.Keyspace))
 	if err != nil {

@@ -48,7 +48,7 @@ func (in *Input) remadeTable(f *Finding, t *schema.Table) (*Fix, error) {
 	for _, name := range restrictedColumns(m.s) {
 		by = append(by, model.Identifier(name))
 	}
-	m.made.Name = in.freeName(refOf(t), model.Identifier(t.Name)+"_by_"+strings.Join(by, "_"))
+	m.made.Name = in.freeName(refOf(t), model.Identifier(t.Name), "_by_"+strings.Join(by, "_"))
 	m.makeColumns()
 	if err := m.checkComparable(); err != nil {
 		return nil, err

@@ -182,8 +182,17 @@ func Name(t *model.Table, searched []model.Field) string {
 	for i, f := range searched {
 		columns[i] = t.ColumnName(f)
 	}
-	name += "_by_" + strings.Join(columns, "_")
-	return name[:min(len(name), maxName)]
+	return Fit(name, "_by_"+strings.Join(columns, "_"))
+}
+
+// Fit is the name of a table in two parts. Where Cassandra takes none that long both are cut: the first alone could be the name of the table that the
+// new one is made of, but for capitals.
+func Fit(name, suffix string) string {
+	if len(name)+len(suffix) > maxName {
+		suffix = suffix[:min(len(suffix), maxName/2)]
+		name = name[:min(len(name), maxName-len(suffix))]
+	}
+	return name + suffix
 }
 
 // sameFields tells whether two lists hold the same.
