@@ -1,15 +1,10 @@
 package cassandra
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
 // TestDataCentres: each node says that it is where it was put.
 func TestDataCentres(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("two nodes take minutes to start: `make test-long` runs this")
-	}
+	long(t)
 	centres := []string{"east", "west"}
 	c := startCluster(t, Options{Nodes: 2, DataCentres: centres})
 	for i, want := range centres {

@@ -111,7 +111,16 @@ func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
 	}
 }
 
+// long skips a test of several nodes, which take a minute to start, unless it is the time for that.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("HELENUS_TEST_LONG") == "" {
+		t.Skip("several nodes take a minute to start: `make test-long` runs this")
+	}
+}
+
 func TestThreeNodes(t *testing.T) {
+	long(t)
 	c := startCluster(t, Options{Nodes: 3, Heap: "384m"})
 	if len(c.Pids()) != 3 || len(c.ContactPoints()) != 3 {
 		t.Fatalf("pids %v, contact points %v; want three each", c.Pids(), c.ContactPoints())
@@ -172,6 +181,7 @@ func TestExtraSettingsReachTheNode(t *testing.T) {
 }
 
 func TestNodeJoinsAndLeaves(t *testing.T) {
+	long(t)
 	c := startCluster(t, Options{Heap: "384m", Host: "127.0.251.1"})
 	session := open(t, c.Node(0))
 	for _, statement := range []string{

@@ -122,7 +122,7 @@ func TestRealSegments(t *testing.T) {
 		long          bool
 	}{
 		{"5.0", "", version50, map[string]any{"storage_compatibility_mode": "NONE"}, false},
-		{"5.0 LZ4", "", version40, map[string]any{"commitlog_compression": compression("LZ4Compressor")}, false},
+		{"5.0 LZ4", "", version40, map[string]any{"commitlog_compression": compression("LZ4Compressor")}, true},
 		{"5.0 direct", "", version50, map[string]any{"storage_compatibility_mode": "NONE", "commitlog_disk_access_mode": "direct"}, true},
 		{"5.0 Snappy", "", version40, map[string]any{"commitlog_compression": compression("SnappyCompressor")}, true},
 		{"5.0 Deflate", "", version40, map[string]any{"commitlog_compression": compression("DeflateCompressor")}, true},

@@ -35,7 +35,6 @@ func TestThreeNodes(t *testing.T) {
 	}
 	s.run(pass{name: "mirror", checks: checks, helenus: []string{"--topology", "mirror"}, hosts: 3, programs: names, disturb: s.disturb, killed: s.killed})
 	if !all {
-		s.fleet([]string{"connect", "member-lost"})
 		return
 	}
 	s.fleet(ofFleet)
