@@ -34,7 +34,7 @@ func TestCassandraRandomTables(t *testing.T) {
 			s := &random{twin: w, Table: twintest.NewTable(fmt.Sprint("random_", seed), seed)}
 			defer func() {
 				if t.Failed() {
-					t.Logf("%s\n%s", s.Definition(), strings.Join(s.said, "\n"))
+					t.Logf("%s; %s\n%s", s.Definition(), s.Index(), strings.Join(s.said, "\n"))
 				}
 			}()
 			s.run(seed)
@@ -55,6 +55,9 @@ type random struct {
 func (s *random) run(seed int64) {
 	for _, keyspace := range []string{s.keyspace, s.keyspace + "_direct"} {
 		s.do(strings.ReplaceAll(s.Definition(), "@", keyspace))
+		if index := s.Index(); index != "" {
+			s.do(strings.ReplaceAll(index, "@", keyspace))
+		}
 	}
 	s.twin.read()
 	for range 60 {

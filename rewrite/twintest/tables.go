@@ -1,6 +1,7 @@
 package twintest
 
 import (
+	"fmt"
 	"math/rand"
 	"slices"
 	"strings"
@@ -20,8 +21,14 @@ type Table struct {
 	random                                 *rand.Rand
 	partition, clustering, regular, static []field // the first regular column is LookedUp
 	descending                             []bool  // of the clustering columns
+	index                                  string  // how that of LookedUp is made; "" if there is none
 	now                                    func() int64
 }
+
+const (
+	plainIndex      = "CREATE INDEX ON %s"
+	storageAttached = "CREATE CUSTOM INDEX ON %s USING 'StorageAttachedIndex'"
+)
 
 var columnNames = []string{"a", "b", `"C"`, `"d e"`, `"select"`, `"ключ"`, "g_1", "value", "ttl", `"key"`, "k", `"x""y"`, "json", "writetime"}
 
@@ -53,6 +60,9 @@ func NewTable(name string, seed int64) *Table {
 		t.LookedUp = strings.ReplaceAll(t.LookedUp[1:len(t.LookedUp)-1], `""`, `"`)
 	}
 	t.now = stamps(r)
+	if t.index = []string{"", plainIndex, storageAttached}[r.Intn(3)]; strings.ContainsAny(t.LookedUp, " \"к") {
+		t.index = strings.Replace(t.index, storageAttached, plainIndex, 1) // Cassandra takes letters and digits alone there
+	}
 	return t
 }
 
@@ -118,6 +128,14 @@ func (t *Table) Definition() string {
 	return b.String()
 }
 
+// Index is its CREATE INDEX; "" if rows are found by filtering.
+func (t *Table) Index() string {
+	if t.index == "" {
+		return ""
+	}
+	return fmt.Sprintf(t.index, "@."+t.Name+" ("+t.regular[0].name+")")
+}
+
 // Alteration is an ALTER TABLE that takes nothing away.
 func (t *Table) Alteration() string {
 	return "ALTER TABLE @." + t.Name + []string{" ADD added int", " WITH comment = 'altered'"}[t.random.Intn(2)]
@@ -138,7 +156,9 @@ func (t *Table) Reads() []string {
 		list = append(list, "SELECT "+names(t.key())+by+" AND "+also.name+" = ?")
 	}
 	for i := range list {
-		list[i] += " ALLOW FILTERING"
+		if t.index == "" || strings.Contains(list[i], " AND ") {
+			list[i] += " ALLOW FILTERING"
+		}
 	}
 	return list
 }
