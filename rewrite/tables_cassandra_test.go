@@ -20,13 +20,7 @@ import (
 // several at once, answers are those of Cassandra, and the table is what it would be without Helenus. HELENUS_RANDOM_TABLES=7+40 has forty
 // tables from seed 7 on; two are enough for each run.
 func TestCassandraRandomTables(t *testing.T) {
-	first, n := int64(1), 2
-	if said := os.Getenv("HELENUS_RANDOM_TABLES"); said != "" {
-		_, err := fmt.Sscanf(said, "%d+%d", &first, &n)
-		must(t, err)
-	} else if os.Getenv("HELENUS_TEST_LONG") != "" {
-		n = 60
-	}
+	first, n := randomSeeds(t, 2)
 	w := newTwin(t)
 	for seed := first; seed < first+int64(n); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -40,6 +34,19 @@ func TestCassandraRandomTables(t *testing.T) {
 			s.run(seed)
 		})
 	}
+}
+
+// randomSeeds are the first seed and how many, a few unless the environment says otherwise.
+func randomSeeds(t *testing.T, few int) (first int64, n int) {
+	t.Helper()
+	first, n = 1, few
+	if said := os.Getenv("HELENUS_RANDOM_TABLES"); said != "" {
+		_, err := fmt.Sscanf(said, "%d+%d", &first, &n)
+		must(t, err)
+	} else if os.Getenv("HELENUS_TEST_LONG") != "" {
+		n = 10 + 20*few
+	}
+	return first, n
 }
 
 // random is a twin with a table of its own.
@@ -133,6 +140,12 @@ func (s *random) writeTogether(seed int64) {
 
 func (s *random) approve() {
 	s.t.Helper()
+	s.approveBy(s.engine)
+	s.serve()
+}
+
+func (s *random) approveBy(engine *Engine) {
+	s.t.Helper()
 	change := plan.Rewrite{Keyspace: s.keyspace, Base: s.Name, Column: s.LookedUp, Table: s.Name + "_looked_up",
 		SchemaDigest: s.schema.Load().Table(s.keyspace, s.Name).Digest()}
 	for _, text := range s.reads {
@@ -140,9 +153,8 @@ func (s *random) approve() {
 		must(s.t, err)
 		change.Statements, change.Texts = append(change.Statements, print.String()), append(change.Texts, normal)
 	}
-	_, err := s.engine.Approve(s.t.Context(), s.Name, change, "ann")
+	_, err := engine.Approve(s.t.Context(), s.Name, change, "ann")
 	must(s.t, err)
-	s.serve()
 }
 
 func (s *random) state() migrate.Migration {
@@ -171,20 +183,24 @@ func (s *random) compareAnswers() {
 	s.serve()
 	for _, text := range s.reads {
 		for range 12 {
-			st := s.Read(text)
-			got, err := s.through.Do(st)
-			must(s.t, err)
-			want, err := s.beside.Do(st)
-			must(s.t, err)
-			if want.More && !got.More { // Cassandra says so of any full page, also of the last
-				st.Page = 0
-				want, err = s.beside.Do(st)
-				must(s.t, err)
-			}
-			if got.Code != want.Code || got.More != want.More || !slices.Equal(got.Columns, want.Columns) || !exec.Equal(got.Rows, want.Rows) {
-				s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Columns, want.Rows)
-			}
+			s.compareAnswer(s.through, s.Read(text))
 		}
+	}
+}
+
+func (s *random) compareAnswer(through twintest.Doer, st twintest.Statement) {
+	s.t.Helper()
+	got, err := through.Do(st)
+	must(s.t, err)
+	want, err := s.beside.Do(st)
+	must(s.t, err)
+	if want.More && !got.More { // Cassandra says so of any full page, also of the last
+		st.Page = 0
+		want, err = s.beside.Do(st)
+		must(s.t, err)
+	}
+	if got.Code != want.Code || got.More != want.More || !slices.Equal(got.Columns, want.Columns) || !exec.Equal(got.Rows, want.Rows) {
+		s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Columns, want.Rows)
 	}
 }
 
