@@ -180,7 +180,8 @@ func stateOfFleet(ctx context.Context, session *gocql.Session, s sessions) (*che
 		return nil, err
 	}
 	out := &check.State{Name: s.StateKeyspace}
-	if all.Keyspace(out.Name) != nil {
+	if own := all.Keyspace(out.Name); own != nil {
+		out.Bare = !slices.ContainsFunc(own.Tables, func(t schema.Table) bool { return t.Name == "state" })
 		return out, nil
 	}
 	replication := s.StateReplication
