@@ -88,7 +88,11 @@ func TestCassandraCheck(t *testing.T) {
 			}
 		})
 	}
-	if found := look(t, exitDone, "helenus"); !slices.ContainsFunc(found, func(x check.Finding) bool {
+	for _, text := range []string{"CREATE ROLE last WITH PASSWORD = 'p' AND LOGIN = true", "GRANT SELECT ON ALL KEYSPACES TO last", "GRANT SELECT ON system_views.clients TO last"} {
+		must(t, root, text)
+	}
+	time.Sleep(3 * validity)
+	if found := look(t, exitDone, "last"); !slices.ContainsFunc(found, func(x check.Finding) bool {
 		return x.Check == "other writers" && strings.Contains(x.Says, cassandra.FirstUser)
 	}) {
 		t.Errorf("whose connection this is is not seen: %+v", found)
