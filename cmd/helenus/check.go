@@ -160,7 +160,7 @@ func keyspacesOf(ctx context.Context, session *gocql.Session, s sessions) (out [
 		return nil, err
 	}
 	for _, k := range all.WithoutOwn(s.DataKeyspace).Keyspaces {
-		if len(s.Keyspaces) > 0 && !slices.Contains(s.Keyspaces, k.Name) {
+		if len(s.Keyspaces) > 0 && !slices.Contains(s.Keyspaces, k.Name) || s.Shared() && k.Name == s.StateKeyspace { // which may have no tables yet, by which it is known
 			continue
 		}
 		data := check.Data{Name: schema.DataKeyspace(s.DataKeyspace, k.Name)}
@@ -180,7 +180,8 @@ func stateOfFleet(ctx context.Context, session *gocql.Session, s sessions) (*che
 		return nil, err
 	}
 	out := &check.State{Name: s.StateKeyspace}
-	if all.Keyspace(out.Name) != nil {
+	if own := all.Keyspace(out.Name); own != nil {
+		out.Bare = !slices.ContainsFunc(own.Tables, func(t schema.Table) bool { return t.Name == "state" })
 		return out, nil
 	}
 	replication := s.StateReplication

@@ -66,30 +66,40 @@ func TestCostOfRoles(t *testing.T) {
 		return one
 	}
 	sides := []*side{begin("without", cluster(t).ContactPoints()[0], "", ""), begin("with a role", withPasswords(t, 2*time.Second), cassandra.FirstUser, "app", "--username", "helenus")}
-	for round := -1; round < rounds; round++ {
+	var ratios []float64
+	lost := 0
+	for round := -1; len(ratios) < rounds; round++ {
+		var used [2]float64
+		whole := round >= 0 // the first warms up
 		for i := range sides {
-			s := sides[(i+max(round, 0))%2] // none is always first
+			at := (i + max(round, 0)) % 2 // none is always first
+			s := sides[at]
 			before, served := s.p.cpu(), s.p.served()
 			s.ask()
-			if n := s.p.served() - served; n < 0.9*reads {
-				t.Fatalf("%s: %g of %d reads were served", s.name, n, reads)
-			}
-			if used := s.p.cpu() - before; round >= 0 {
-				s.us = append(s.us, float64(used.Microseconds())/reads)
+			used[at] = float64((s.p.cpu() - before).Microseconds()) / reads
+			if n := s.p.served() - served; n < 0.9*reads && round >= 0 { // on a busy machine reads time out, or run as written to measure by
+				t.Logf("%s: %g of %d reads were served: the round does not count", s.name, n, reads)
+				whole = false
 			}
 		}
-	}
-	var ratios []float64
-	for i := range rounds {
-		ratios = append(ratios, sides[1].us[i]/sides[0].us[i])
+		if !whole {
+			if lost++; lost > rounds {
+				t.Fatalf("%d rounds in which too few reads were served", lost)
+			}
+			continue
+		}
+		for i, s := range sides {
+			s.us = append(s.us, used[i])
+		}
+		ratios = append(ratios, used[1]/used[0])
 	}
 	middle := func(v []float64) float64 {
 		v = slices.Clone(v)
 		slices.SortFunc(v, cmp.Compare[float64])
 		return v[len(v)/2]
 	}
-	t.Logf("CPU of a served read of %d rows: %.0f us without passwords, %.0f us with a role, ratio %.2f (median of %d rounds of %d reads that take turns)",
-		orders/customers, middle(sides[0].us), middle(sides[1].us), middle(ratios), rounds, reads)
+	t.Logf("CPU of a served read of %d rows: %.0f us without passwords, %.0f us with a role, ratio %.2f (median of %d rounds of %d reads that take turns; from %.2f to %.2f)",
+		orders/customers, middle(sides[0].us), middle(sides[1].us), middle(ratios), rounds, reads, slices.Min(ratios), slices.Max(ratios))
 	if got := middle(ratios); got > most {
 		t.Errorf("a role costs %.2f times as much, want %.2f at most", got, most)
 	}

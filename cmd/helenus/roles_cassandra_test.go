@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +18,6 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
-	"github.com/helenus-db/helenus/internal/check"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -281,100 +276,6 @@ func TestCassandraRoles(t *testing.T) {
 	}
 }
 
-// TestCassandraGrants: whatever is granted and revoked while reads are served, no row and no emptiness is told to a role without the right, but
-// for as long as Cassandra itself remembers one that was.
-func TestCassandraGrants(t *testing.T) {
-	const validity = 300 * time.Millisecond
-	c := newChain(t, withPasswords(t, validity), cassandra.FirstUser, "helenus", validity)
-	front := c.server.Addrs()[0]
-	for _, text := range []string{"CREATE ROLE family", "CREATE ROLE app WITH PASSWORD = 'p' AND LOGIN = true"} {
-		must(t, c.root, text)
-	}
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("HELENUS_TEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
-	through, direct := as(t, front, "app"), as(t, c.point, "app")
-	// What app has the right by, and until when it may be remembered after it went.
-	grants := []struct{ grant, revoke string }{
-		{"GRANT SELECT ON hotel.stays TO app", "REVOKE SELECT ON hotel.stays FROM app"},
-		{"GRANT SELECT ON KEYSPACE hotel TO app", "REVOKE SELECT ON KEYSPACE hotel FROM app"},
-		{"GRANT SELECT ON ALL KEYSPACES TO family", "REVOKE SELECT ON ALL KEYSPACES FROM family"},
-		{"GRANT family TO app", "REVOKE family FROM app"},
-		{"GRANT MODIFY ON hotel.stays TO app", "REVOKE MODIFY ON hotel.stays FROM app"},
-	}
-	have := make([]bool, len(grants))
-	rights := func() bool { return have[0] || have[1] || have[2] && have[3] }
-	// Our own table is read by nobody who was not given the right on all keyspaces, whatever he may do in the application's.
-	everything := func() bool { return have[2] && have[3] }
-	lostAll := time.Now().Add(-time.Hour)
-	// Cassandra takes a role's rights for validity, and may take longer to load them anew: what it told the role directly at the same time counts.
-	const grace = 2*validity + 700*time.Millisecond
-	lost := time.Now().Add(-time.Hour)
-	var told, refused, within, unknown int
-	before := c.served()
-	rounds := 40
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
-		rounds = 120
-	}
-	for range rounds {
-		i := random.IntN(len(grants))
-		had, hadAll := rights(), everything()
-		have[i] = !have[i]
-		if have[i] {
-			must(t, c.root, grants[i].grant)
-		} else {
-			must(t, c.root, grants[i].revoke)
-		}
-		if had && !rights() {
-			lost = time.Now()
-		}
-		if hadAll && !everything() {
-			lostAll = time.Now()
-		}
-		for _, s := range []*gocql.Session{through, direct} {
-			began := time.Now()
-			if got := outcome(s, entries); !everything() && began.Sub(lostAll) >= grace && !strings.HasPrefix(got, "0x2100") {
-				t.Fatalf("seed %d: with %v granted our table says %s", seed, have, got)
-			}
-		}
-		until := time.Now().Add(time.Duration(random.IntN(1200)) * time.Millisecond)
-		for time.Now().Before(until) {
-			guest := fmt.Sprint("guest", random.IntN(75))
-			began := time.Now()
-			got := outcome(through, staysTexts[random.IntN(2)], guest)
-			switch unauthorized := strings.HasPrefix(got, "0x2100"); {
-			case unauthorized:
-				refused++
-			case !strings.HasPrefix(got, "["):
-				unknown++
-				t.Errorf("%s", got)
-			case rights():
-				told++
-			case began.Sub(lost) < grace:
-				within++
-			default:
-				t.Fatalf("seed %d: %v after the right was revoked it was told %s", seed, began.Sub(lost), got)
-			}
-			if rights() || time.Since(lost) > grace { // and it is what Cassandra says, sooner or later
-				continue
-			}
-		}
-	}
-	time.Sleep(grace)
-	for _, text := range staysTexts[:2] {
-		if got, want := outcome(through, text, "guest1"), outcome(direct, text, "guest1"); got != want {
-			t.Errorf("in the end %s, and without helenus %s", got, want)
-		}
-	}
-	t.Logf("told %d times with the right (%g served), %d within Cassandra's own memory, refused %d times", told, c.served()-before, within, refused)
-	if told < 100 || refused < 100 {
-		t.Errorf("told %d times, refused %d times: too few to say anything", told, refused)
-	}
-}
-
 // TestCassandraMasks: what is masked is answered by Cassandra alone, and a look-up over it is turned back.
 func TestCassandraMasks(t *testing.T) {
 	const validity = 300 * time.Millisecond
@@ -445,54 +346,5 @@ func TestCassandraMasks(t *testing.T) {
 	}
 	if got := outcome(c.root, entries); strings.HasPrefix(got, "[") {
 		t.Errorf("after the drop our table says %s", got)
-	}
-}
-
-// TestCassandraCheck: what helenus check says to grant is what is missing, and is there afterwards.
-func TestCassandraCheck(t *testing.T) {
-	const validity = 300 * time.Millisecond
-	point := withPasswords(t, validity)
-	root := as(t, point, cassandra.FirstUser)
-	for _, text := range []string{
-		"CREATE KEYSPACE hotel WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}", staysTable, "CREATE ROLE helenus WITH PASSWORD = 'p' AND LOGIN = true",
-	} {
-		must(t, root, text)
-	}
-	t.Setenv("HELENUS_PASSWORD", "p")
-	look := func(want int, args ...string) (found []check.Finding) {
-		t.Helper()
-		code, out := command(t, nil, append([]string{"check", "--json", "--contact-points", point, "--username", "helenus", "--permissions-validity", "300ms"}, args...)...)
-		if code != want {
-			t.Fatalf("exit code %d, want %d: %s", code, want, out)
-		}
-		document, _, _ := strings.Cut(out, "\n]")
-		if err := json.Unmarshal([]byte(document+"\n]"), &found); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return found
-	}
-	time.Sleep(3 * validity)
-	for _, x := range look(exitFindings) {
-		t.Logf("%+v", x)
-		if strings.HasPrefix(x.Do, "GRANT ") || strings.HasPrefix(x.Do, "CREATE KEYSPACE ") {
-			for text := range strings.SplitSeq(strings.TrimSuffix(x.Do, ";"), "; ") {
-				must(t, root, text)
-			}
-		}
-	}
-	time.Sleep(3 * validity)
-	for _, x := range look(exitDone) {
-		t.Logf("%+v", x)
-		if x.Level != check.Fine && x.Check != "other writers" && x.Check != "routing" { // of this test's own connection
-			t.Errorf("%+v", x)
-		}
-	}
-	if found := look(exitDone); !slices.ContainsFunc(found, func(x check.Finding) bool {
-		return x.Check == "other writers" && strings.Contains(x.Says, cassandra.FirstUser)
-	}) {
-		t.Errorf("whose connection this is is not seen: %+v", found)
-	}
-	if code, out := command(t, nil, "check", "--contact-points", freeAddress(t)); code != exitUnreachable {
-		t.Errorf("nobody there: exit code %d: %s", code, out)
 	}
 }

@@ -1,5 +1,5 @@
 // Package check says what of a cluster stands in the way of learning from it, or of serving from look-ups on it: one function for each thing
-// that is looked at, over what was read of the cluster (Facts). It reads nothing itself, and imports nothing of ours.
+// that is looked at, over what was read of the cluster (Facts). It reads nothing itself, and imports nothing of ours but how CQL writes names.
 package check
 
 import (
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
 // Level is how much a finding stands in the way.
@@ -93,6 +95,7 @@ type Data struct {
 type State struct {
 	Name string
 	Make string // CQL that makes it; "": it is there
+	Bare bool   // it is there, without its tables
 }
 
 // Client are connections of one kind.
@@ -179,11 +182,16 @@ func partitioner(f *Facts) []Finding {
 	return fine("partitioner", "Murmur3Partitioner")
 }
 
-// may tells whether the role has a permission on a keyspace as a whole.
+// may tells whether the role has a permission on a keyspace as a whole. ALTER on all its tables is none to alter the keyspace.
 func (r *Rights) may(permission, keyspace string) bool {
 	return r.Unchecked || r.Super || slices.ContainsFunc(r.Grants, func(g Grant) bool {
-		return g.Permission == permission && (g.Resource == "<all keyspaces>" || g.Resource == "<keyspace "+keyspace+">")
+		return g.Permission == permission && (g.Resource == "<all keyspaces>" || g.Resource == "<keyspace "+keyspace+">" || g.Resource == "<all tables in "+keyspace+">" && permission != "ALTER")
 	})
+}
+
+// lacks are those of the permissions that the role does not have.
+func (r *Rights) lacks(keyspace string, permissions ...string) string {
+	return strings.Join(slices.DeleteFunc(permissions, func(p string) bool { return r.may(p, keyspace) }), ", ")
 }
 
 func rights(f *Facts) (out []Finding) {
@@ -217,16 +225,11 @@ func (f *Facts) home(k *Keyspace) []Finding {
 		}
 		return []Finding{{"permissions", Warns, fmt.Sprintf("keyspace %s, which look-up tables over %s lie in, is not there, and %s may make none", k.Data.Name, k.Name, f.Role), k.Data.Make + "; " + grant}}
 	}
-	var lacks []string
-	for _, permission := range []string{"CREATE", "ALTER", "DROP", "SELECT", "MODIFY"} {
-		if !f.Rights.may(permission, k.Data.Name) {
-			lacks = append(lacks, permission)
-		}
-	}
-	if lacks == nil {
+	lacks := f.Rights.lacks(k.Data.Name, "CREATE", "ALTER", "DROP", "SELECT", "MODIFY")
+	if lacks == "" {
 		return nil
 	}
-	return []Finding{{"permissions", Warns, fmt.Sprintf("%s has no %s on keyspace %s, which look-up tables over %s lie in", f.Role, strings.Join(lacks, ", "), k.Data.Name, k.Name), grant}}
+	return []Finding{{"permissions", Warns, fmt.Sprintf("%s has no %s on keyspace %s, which look-up tables over %s lie in", f.Role, lacks, k.Data.Name, k.Name), grant}}
 }
 
 // fleetState says what is missing for a member of a fleet to start: it takes no traffic before it has read the state.
@@ -237,26 +240,28 @@ func fleetState(f *Facts) []Finding {
 	}
 	grant := fmt.Sprintf("GRANT ALL PERMISSIONS ON KEYSPACE %s TO %s;", name(s.Name), name(f.Role))
 	made := s.Make == ""
-	rights := f.Rights.may("SELECT", s.Name) && f.Rights.may("MODIFY", s.Name)
+	needs := []string{"SELECT", "MODIFY"}
+	if s.Bare {
+		needs = append(needs, "CREATE")
+	}
+	lacks := f.Rights.lacks(s.Name, needs...)
 	switch {
 	case !made && !f.Rights.may("CREATE", ""):
 		return []Finding{{"state", Blocks, fmt.Sprintf("keyspace %s, in which members of a fleet keep their state, is not there, and %s may make none", s.Name, f.Role), s.Make + "; " + grant}}
 	case !made:
 		return fine("state", "the first member makes keyspace %s for the state", s.Name)
-	case !rights:
-		return []Finding{{"state", Blocks, fmt.Sprintf("%s lacks SELECT or MODIFY on keyspace %s, in which members of a fleet keep their state", f.Role, s.Name), grant}}
+	case lacks != "":
+		return []Finding{{"state", Blocks, fmt.Sprintf("%s has no %s on keyspace %s, in which members of a fleet keep their state", f.Role, lacks, s.Name), grant}}
 	}
 	return fine("state", "the state of the fleet is kept in keyspace %s", s.Name)
 }
 
 // name writes an identifier as CQL.
 func name(s string) string {
-	for i, c := range s {
-		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
-			return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-		}
+	if lexer.Plain(s) {
+		return s
 	}
-	return s
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
 // uses say what is lost where a system table can not be read.

@@ -52,20 +52,26 @@ func TestEachIsFound(t *testing.T) {
 		"no keyspace": {func(f *Facts) { f.Keyspaces[0].Data.Replication = nil }, "permissions", Warns, "ours_shop, which look-up tables over shop lie in, is not there",
 			"CREATE KEYSPACE ours_shop; GRANT ALL PERMISSIONS ON KEYSPACE ours_shop TO helenus;"},
 		"other replication": {func(f *Facts) { f.Keyspaces[0].Data.Replication["dc1"] = "1" }, "replication", Warns, "ours_shop is not replicated as shop is", "ALTER KEYSPACE ours_shop;"},
-		"no state": {func(f *Facts) { f.State = &State{"helenus", "CREATE KEYSPACE helenus"} }, "state", Blocks, "keyspace helenus, in which members of a fleet keep their state, is not there",
+		"no state": {func(f *Facts) { f.State = &State{Name: "helenus", Make: "CREATE KEYSPACE helenus"} }, "state", Blocks, "keyspace helenus, in which members of a fleet keep their state, is not there",
 			"CREATE KEYSPACE helenus; GRANT ALL PERMISSIONS ON KEYSPACE helenus TO helenus;"},
-		"no right to the state": {func(f *Facts) { f.State = &State{Name: "helenus"} }, "state", Blocks, "lacks SELECT or MODIFY on keyspace helenus", "GRANT ALL PERMISSIONS ON KEYSPACE helenus TO helenus;"},
-		"odd names":             {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},
-		"right on a table":      {func(f *Facts) { f.Rights.Grants[0].Resource = "<table shop.orders>" }, "permissions", Blocks, "no SELECT", "GRANT"},
-		"superuser":             {func(f *Facts) { f.Rights = Rights{Super: true} }, "permissions", Warns, "superuser", "step 3"},
-		"not listed":            {func(f *Facts) { f.Rights = Rights{Failed: "no"} }, "permissions", Warns, "can not be listed", "LIST ALL"},
-		"clients unseen":        {func(f *Facts) { f.Unreadable = []string{"system_views.clients"} }, "system tables", Warns, "who else is connected", "GRANT SELECT ON system_views.clients TO helenus;"},
-		"no filtering":          {setting("allow_filtering_enabled", "false"), "guardrails", Blocks, "10.0.0.2:9042", "allow_filtering_enabled: true"},
-		"few tables":            {setting("tables_fail_threshold", "4"), "guardrails", Blocks, "too many", "raise"},
-		"timestamps":            {setting("minimum_timestamp_fail_threshold", "30d"), "guardrails", Blocks, "timestamps 1 and 2", "unset"},
-		"levels":                {setting("write_consistency_levels_disallowed", "[ANY, ALL]"), "guardrails", Blocks, "filled at ALL", "off the list"},
-		"pages":                 {setting("page_size_fail_threshold", "500"), "guardrails", Blocks, "one page", "max-entries"},
-		"keys":                  {setting("partition_keys_in_select_fail_threshold", "5"), "guardrails", Warns, "one by one", "16"},
+		"no right to the state": {func(f *Facts) { f.State = &State{Name: "helenus"} }, "state", Blocks, "no SELECT, MODIFY on keyspace helenus", "GRANT ALL PERMISSIONS ON KEYSPACE helenus TO helenus;"},
+		"no right to make the state's tables": {func(f *Facts) {
+			f.State = &State{Name: "helenus", Bare: true}
+			f.Rights.Grants = append(f.Rights.Grants, Grant{"<keyspace helenus>", "SELECT"}, Grant{"<all tables in helenus>", "MODIFY"})
+		}, "state", Blocks, "no CREATE on keyspace helenus", "GRANT ALL PERMISSIONS ON KEYSPACE helenus TO helenus;"},
+		"a reserved word":   {func(f *Facts) { f.Rights.Grants, f.Keyspaces[0].Name = nil, "order" }, "permissions", Blocks, "keyspace order", `GRANT SELECT ON KEYSPACE "order" TO helenus;`},
+		"no right to alter": {func(f *Facts) { f.Rights.Grants[2].Resource = "<all tables in ours_shop>" }, "permissions", Warns, "no ALTER on keyspace ours_shop", "GRANT ALL"},
+		"odd names":         {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},
+		"right on a table":  {func(f *Facts) { f.Rights.Grants[0].Resource = "<table shop.orders>" }, "permissions", Blocks, "no SELECT", "GRANT"},
+		"superuser":         {func(f *Facts) { f.Rights = Rights{Super: true} }, "permissions", Warns, "superuser", "step 3"},
+		"not listed":        {func(f *Facts) { f.Rights = Rights{Failed: "no"} }, "permissions", Warns, "can not be listed", "LIST ALL"},
+		"clients unseen":    {func(f *Facts) { f.Unreadable = []string{"system_views.clients"} }, "system tables", Warns, "who else is connected", "GRANT SELECT ON system_views.clients TO helenus;"},
+		"no filtering":      {setting("allow_filtering_enabled", "false"), "guardrails", Blocks, "10.0.0.2:9042", "allow_filtering_enabled: true"},
+		"few tables":        {setting("tables_fail_threshold", "4"), "guardrails", Blocks, "too many", "raise"},
+		"timestamps":        {setting("minimum_timestamp_fail_threshold", "30d"), "guardrails", Blocks, "timestamps 1 and 2", "unset"},
+		"levels":            {setting("write_consistency_levels_disallowed", "[ANY, ALL]"), "guardrails", Blocks, "filled at ALL", "off the list"},
+		"pages":             {setting("page_size_fail_threshold", "500"), "guardrails", Blocks, "one page", "max-entries"},
+		"keys":              {setting("partition_keys_in_select_fail_threshold", "5"), "guardrails", Warns, "one by one", "16"},
 		"cdc blocks": {func(f *Facts) {
 			f.Nodes[1].Settings["cdc_enabled"], f.Nodes[1].Settings["cdc_block_writes"] = "true", "true"
 		}, "cdc", Warns, "10.0.0.2:9042", "cdc_block_writes: false"},
@@ -96,6 +102,21 @@ func TestEachIsFound(t *testing.T) {
 				t.Errorf("what blocks comes after %+v", all[0])
 			}
 		})
+	}
+}
+
+// TestAllTables: a right on all tables of a keyspace is one to read and write them, and to make and drop some.
+func TestAllTables(t *testing.T) {
+	f := sound()
+	for i, g := range f.Rights.Grants {
+		if g.Permission != "ALTER" {
+			f.Rights.Grants[i].Resource = strings.Replace(g.Resource, "<keyspace ", "<all tables in ", 1)
+		}
+	}
+	for _, x := range All(f) {
+		if x.Level != Fine {
+			t.Errorf("%+v", x)
+		}
 	}
 }
 

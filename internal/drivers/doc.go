@@ -35,8 +35,8 @@
 //     comes back.
 //   - taken-over: the same load while Helenus is replaced three times by `helenus run --take-over`, and somebody opens
 //     sessions, asks and leaves, over and over: none may be refused a connection.
-//   - looked-up: rows asked for by a column that is no key, which a look-up of helenus answers, are right. not-allowed: the same for a role without the right:
-//     refused each time.
+//   - looked-up: rows asked for by a column that is no key, which a look-up of helenus answers, are right. masked: the same for a role that is
+//     told masks for the notes. not-allowed: the same for a role without the right: refused each time, in words that are the detail.
 //   - wrong-password: is refused, with Cassandra's own words. no-certificate: is refused, and the driver says why.
 //
 // Through a fleet token-aware means that at least 99 % of the reads went to the member that shows the key's token, and some to each.

@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
 	"internal/change":   {"capture/store"},                                                                              // the record that all share who advise, carry out and show: below them
+	"internal/check":    {"internal/", "capture/cql/lexer"},                                                             // how CQL writes names
 	"internal/keyspace": {"internal/guard", "capture/store"},                                                            // the state, as capture/store has it
 	"internal/fleet":    {"internal/guard", "capture/store"},                                                            // who shares it
 	"internal/preview":  {"internal/words", "advisor/plan", "advisor/recommend", "rewrite/calendar", "rewrite/migrate"}, // what an order would do, in words

@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/kind"
@@ -76,6 +77,9 @@ func layout(noun string, made *kind.Table, table *schema.Table) (reason string, 
 		switch {
 		case is == nil:
 			return drift("the %s table %s.%s has no column %s any more", noun, table.Keyspace, table.Name, c.Name), nil
+		case is.Masked && !c.Masked:
+			name, column := &cql.TableRef{Keyspace: table.Keyspace, Table: table.Name}, &cql.ColumnRef{Name: c.Name}
+			return drift("column %s of the %s table %s is masked, as the base's was; ALTER TABLE %s ALTER %s DROP MASKED sets it back", c.Name, noun, name, name, column), nil
 		case *is != c:
 			return drift("column %s of the %s table %s.%s is not as it was made (%s %s)", c.Name, noun, table.Keyspace, table.Name, is.Kind, is.Type), nil
 		}

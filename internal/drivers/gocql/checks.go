@@ -312,14 +312,19 @@ func (p *program) warnings(r *part.Result) error {
 }
 
 // lookedUp asks for rows by a column that is no key, as often as part says.
-func (p *program) lookedUp(*part.Result) error {
+func (p *program) lookedUp(*part.Result) error { return p.orders(part.Note) }
+
+// masked asks for the same, and is not told what stands beside the ids.
+func (p *program) masked(*part.Result) error { return p.orders(part.Mask) }
+
+func (p *program) orders(noted func(id int) string) error {
 	for i := range part.LookedUp {
 		var got []int
 		var id int
 		var note string
 		iter := p.session.Query(part.ByOwner, part.Owner(i)).Iter()
 		for iter.Scan(&id, &note) {
-			if note != part.Note(id) {
+			if note != noted(id) {
 				return fmt.Errorf("row %d came with the note %q", id, note)
 			}
 			got = append(got, id)
@@ -336,13 +341,14 @@ func (p *program) lookedUp(*part.Result) error {
 }
 
 // notAllowed asks for the same, and is refused each time.
-func (p *program) notAllowed(*part.Result) error {
+func (p *program) notAllowed(r *part.Result) error {
 	var failure gocql.RequestError
 	for i := range part.LookedUp {
 		if err := p.session.Query(part.ByOwner, part.Owner(i)).Exec(); !errors.As(err, &failure) || failure.Code() != gocql.ErrCodeUnauthorized {
 			return fmt.Errorf("%s: %w", part.Owner(i), err)
 		}
 	}
+	r.Detail = failure.Message()
 	return nil
 }
 

@@ -119,7 +119,7 @@ func main() {
 		"describe": p.describe, "metadata": p.metadata, "token-aware": p.tokenAware, "events": p.events,
 		"schema-under-load": p.schemaUnderLoad, "node-restart": p.disturbed, "first-node-restart": p.disturbed, "node-added": p.nodeAdded, "drained": p.disturbed,
 		"taken-over": p.takenOver, "member-lost": p.disturbed, "member-back": p.disturbed,
-		"looked-up": p.lookedUp, "not-allowed": p.notAllowed, "wrong-password": p.wrongPassword, "no-certificate": p.noCertificate,
+		"looked-up": p.lookedUp, "masked": p.masked, "not-allowed": p.notAllowed, "wrong-password": p.wrongPassword, "no-certificate": p.noCertificate,
 	})
 }
 

@@ -74,6 +74,9 @@ func Owned(i int) (ids []int) {
 // Note is what stands beside an id.
 func Note(id int) string { return fmt.Sprint("note ", id) }
 
+// Mask is what Cassandra puts in a note's place for who may not unmask it.
+func Mask(int) string { return "****" }
+
 // Result is one line of output.
 type Result struct {
 	Check  string      `json:"check,omitempty"`
