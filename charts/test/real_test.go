@@ -36,7 +36,8 @@ const (
 )
 
 // TestPanelsOnARealRun has a real Prometheus scrape a real Helenus, in front of a real Cassandra, while an application works and a change is
-// approved, filled, verified and serves; then every query of every panel gives rows. With -update its last scrapes are kept for
+// approved, filled, verified and serves; then every query of every panel gives rows. Whoever approves it has no command line: a row of Grafana leads to the console, where it is
+// approved, and the row again to what was measured. With -update its last scrapes are kept for
 // TestPanelsOnRecordedScrapes.
 func TestPanelsOnARealRun(t *testing.T) {
 	contact := os.Getenv("HELENUS_TEST_CASSANDRA")
@@ -81,33 +82,16 @@ func TestPanelsOnARealRun(t *testing.T) {
 	// More of the reads that scan the table than the application has by itself, so that a faster machine advises the same.
 	start(t, dir, "scans", hotel, append([]string{"run", "-hosts", listen, "-seed", "5", "-for", "10m", "-rate", "6", "-concurrency", "2", "-only", "guest-reservations"}, sizes...)...)
 
-	id, advice := "", ""
+	person, id := arrives(t, "http://"+admin, api.token), ""
 	t.Cleanup(func() {
 		if id == "" && t.Failed() {
-			t.Logf("the advice was:\n%s", advice)
+			t.Logf("the advice was:\n%s", api.text("/api/v1/recommendations"))
 		}
 	})
-	await(t, time.Minute, "there is a recommendation to approve", func() bool {
-		var list struct {
-			Recommendations []struct {
-				ID, Kind, Title, State string
-				Eligible               bool
-			}
-		}
-		if !api.get("/api/v1/recommendations", &list) {
-			return false
-		}
-		advice = ""
-		for _, r := range list.Recommendations {
-			advice = strings.TrimSpace(advice + "\n" + fmt.Sprint(r))
-			if r.Eligible && r.Kind != "timeline" {
-				id = r.ID
-				return true
-			}
-		}
-		return false
+	await(t, time.Minute, "a row in Grafana leads to something to approve", func() bool {
+		id = person.approves(web)
+		return id != ""
 	})
-	api.post("/api/v1/recommendations/" + id + "/approve")
 	await(t, 3*time.Minute, id+" serves, and it is known what that is worth", func() bool {
 		var m struct {
 			State string
@@ -128,6 +112,7 @@ func TestPanelsOnARealRun(t *testing.T) {
 		time.Sleep(20 * time.Second)
 	}
 	everyPanel(t, asks(t, web), quiet)
+	person.sees(id, asks(t, web))
 	// One that takes native histograms has them of each kind of latency.
 	for _, name := range []string{"helenus_proxy_added_seconds", "helenus_proxy_request_duration_seconds", "helenus_statement_latency_seconds", "helenus_change_latency_seconds"} {
 		if n, err := asks(t, second)("histogram_count(sum(" + name + ")) > 0 and histogram_quantile(0.5, sum(" + name + ")) > 0"); n != 1 || err != nil {
@@ -236,13 +221,6 @@ func (c client) get(path string, into any) bool {
 func (c client) text(path string) []byte {
 	_, text := c.do(http.MethodGet, path, nil)
 	return text
-}
-
-func (c client) post(path string) {
-	c.t.Helper()
-	if status, text := c.do(http.MethodPost, path, strings.NewReader(`{"actor": "ann"}`)); status != http.StatusOK {
-		c.t.Fatalf("%s: %d %s", path, status, text)
-	}
 }
 
 func await(t *testing.T, patience time.Duration, what string, there func() bool) {

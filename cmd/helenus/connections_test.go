@@ -111,7 +111,7 @@ func TestWhatOneSees(t *testing.T) {
 	} {
 		await(t, want, func() bool { return strings.Contains(get("/metrics"), want) })
 	}
-	if got := get("/readyz"); !strings.Contains(got, `"detail": "1 nodes, 1 listeners, `) && !strings.Contains(got, `"detail":"1 nodes, 1 listeners, `) {
+	if got := get("/readyz"); !strings.Contains(got, `"detail": "1 node, 1 listener, `) && !strings.Contains(got, `"detail":"1 node, 1 listener, `) {
 		t.Errorf("/readyz: %s", got)
 	}
 	if code := p.stop(); code != 0 {

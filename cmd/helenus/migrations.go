@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -161,7 +162,7 @@ func progressOf(m *migrate.Migration) progressLine {
 	const tenths = 10
 	p := m.Progress
 	tenth := int(p.Ratio * tenths)
-	if p.Throttled == "" && (p.Total == 0 || tenth == 0) {
+	if p.Throttled == "" && (p.Total == 0 || tenth == 0 && m.State != migrate.Shadow) { // which waits for the application, at times for long
 		return progressLine{}
 	}
 	return progressLine{m.State, tenth, p.Throttled}
@@ -172,8 +173,32 @@ func (l progressLine) text(m *migrate.Migration) string {
 		return "waiting: " + l.throttled
 	}
 	text := fmt.Sprintf("%3d %%", l.tenth*10)
+	if m.State == migrate.Shadow {
+		text += "  " + doneOf(m)
+	}
 	if m.Progress.ETA > 0 {
 		text += fmt.Sprintf("  about %v to go", m.Progress.ETA.Round(time.Second))
+	}
+	return text
+}
+
+// doneOf says how much of how much was done.
+func doneOf(m *migrate.Migration) string {
+	p := m.Progress
+	return fmt.Sprintf("%s of %s %s", words.Count(p.Done), words.Count(p.Total), p.Unit)
+}
+
+// advancing are the states whose work is counted until it is done.
+var advancing = map[migrate.State]bool{migrate.Backfill: true, migrate.Verify: true, migrate.Shadow: true}
+
+// advance says how far the work of a state has come, "" if it is not counted.
+func advance(m *migrate.Migration) string {
+	if !advancing[m.State] || m.Progress.Total == 0 {
+		return ""
+	}
+	text := ratio(m) + ", " + doneOf(m)
+	if m.Progress.ETA > 0 {
+		text += fmt.Sprintf(", about %s to go", words.Span(m.Progress.ETA))
 	}
 	return text
 }
@@ -235,7 +260,7 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 	}
 	for _, line := range []struct{ label, text string }{
 		{"if an entry can not be written", m.OnEntryFailure}, {"approved despite", strings.Join(despite, ", ")},
-		{"pace", paceOf(m)}, {"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
+		{"pace", paceOf(m)}, {"progress", advance(m)}, {"pending", m.Pending}, {"reason", m.Reason}, {"waits", m.Progress.Throttled},
 	} {
 		if line.text == "" {
 			continue

@@ -38,6 +38,7 @@ import (
 	"github.com/helenus-db/helenus/internal/keyspace"
 	"github.com/helenus-db/helenus/internal/spans"
 	"github.com/helenus-db/helenus/internal/webhook"
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/calendar"
@@ -353,7 +354,7 @@ func (h *helenus) ready() []admin.Check {
 
 // cassandra adds to a check what the proxy knows of the cluster.
 func (h *helenus) cassandra(c admin.Check) admin.Check {
-	c.Detail = fmt.Sprintf("%d nodes, %d listeners, %d connections", len(h.server.Nodes()), len(h.server.Addrs()), h.server.Stats().Connections)
+	c.Detail = fmt.Sprintf("%s, %s, %s", words.Plural(len(h.server.Nodes()), "node", "nodes"), words.Plural(len(h.server.Addrs()), "listener", "listeners"), words.Plural(int(h.server.Stats().Connections), "connection", "connections"))
 	return c
 }
 

@@ -60,7 +60,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(out)
 	}
 	code, out := command(t, p, "status")
-	for _, want := range []string{"NOT HEALTHY. It forwards: 1 nodes, 1 listeners, ", "; requests bypass the rewriting.", "changes    none", "advice     no round yet", "Nothing waits for you."} {
+	for _, want := range []string{"NOT HEALTHY. It forwards: 1 node, 1 listener, ", "; requests bypass the rewriting.", "changes    none", "advice     no round yet", "Nothing waits for you."} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

@@ -49,18 +49,37 @@ func quiet[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chrome
 	})
 }
 
-// sideways lists what is wider than the window, but for what scrolls by itself.
+// sideways lists what is wider than the window, but for what scrolls by itself, of which tables need not either: those that are narrow become lists.
 const sideways = `(() => {
 	const wide = [];
 	for (const e of document.querySelectorAll('body *')) {
 		if (e.closest('.table, pre, .skip, thead') || !e.getClientRects().length) continue;
 		if (e.getBoundingClientRect().right > document.documentElement.clientWidth + 1) wide.push(e.tagName + '.' + e.className);
 	}
+	for (const t of document.querySelectorAll('.table')) if (t.querySelector('table') && t.scrollWidth > t.clientWidth + 1) wide.push('the table ' + t.textContent.slice(0, 40));
 	return wide.slice(0, 5).join(' ') + (document.documentElement.scrollWidth > document.documentElement.clientWidth ? ' the page scrolls sideways' : '');
 })()`
 
-// TestBrowser looks at every page in Chromium, wide and narrow, light and dark: nothing leaves the window, and the console logs no error, such as of the policy
-// of contents. With HELENUS_SCREENSHOTS=DIR the pictures are kept there.
+// measured is what a page weighs with all that it loads, in bytes, and by how much of the window its parts moved after they were drawn, once a while has passed in
+// which they could have.
+const measured = `(() => {
+	if (!window.watched) {
+		window.watched = {since: performance.now(), moved: 0};
+		new PerformanceObserver((list) => { for (const e of list.getEntries()) window.watched.moved += e.value; }).observe({type: 'layout-shift', buffered: true});
+	}
+	if (performance.now() - window.watched.since < 100) return false;
+	const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+	return [loaded.reduce((sum, e) => sum + e.encodedBodySize, 0), window.watched.moved];
+})()`
+
+// What a page may weigh with all that it loads, and move: Lighthouse calls up to 0.1 good.
+const (
+	maxLoaded = maxPage
+	maxMoved  = 0.01
+)
+
+// TestBrowser looks at every page in Chromium, wide and narrow, light and dark: nothing leaves the window or moves once it is drawn, all of a page is light, and
+// the console logs no error, such as of the policy of contents. With HELENUS_SCREENSHOTS=DIR the pictures are kept there.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -86,6 +105,7 @@ func TestBrowser(t *testing.T) {
 	}
 	dir := os.Getenv("HELENUS_SCREENSHOTS")
 	name := regexp.MustCompile(`[^a-z0-9]+`)
+	var heaviest, farthest float64
 	for _, width := range []int64{1280, 390} {
 		for _, theme := range []string{"light", "dark"} {
 			if theme == "dark" && dir == "" { // the colours alone differ, and are computed elsewhere
@@ -107,6 +127,14 @@ func TestBrowser(t *testing.T) {
 				if wide != "" {
 					t.Errorf("%s at %d px: %s", p.path, width, wide)
 				}
+				sizes, err := chromedp.Run(ctx, chromedp.Poll[[2]float64](measured))
+				if err != nil {
+					t.Fatalf("%s: %v", p.path, err)
+				}
+				heaviest, farthest = max(heaviest, sizes[0]), max(farthest, sizes[1])
+				if sizes[0] > maxLoaded || sizes[1] > maxMoved {
+					t.Errorf("%s at %d px: it weighs %.0f bytes, and moved by %.3f", p.path, width, sizes[0], sizes[1])
+				}
 				if dir != "" {
 					shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 					if err != nil {
@@ -120,11 +148,16 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 	}
+	// What moves is seen: a part that comes late, above all others.
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](`(window.late ??= document.body.prepend(Object.assign(document.createElement('h2'), {textContent: 'late'})) || true) && window.watched.moved > `+fmt.Sprint(maxMoved))); err != nil {
+		t.Errorf("a page that moves is not noticed: %v", err)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	for _, text := range complaints {
 		t.Error(text)
 	}
+	t.Logf("the heaviest page loads %.0f bytes; the most that moved was %.3f", heaviest, farthest)
 }
 
 // TestScripts sorts a table by a click, and sees a page follow what lives without being loaded again.

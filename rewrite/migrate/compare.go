@@ -42,6 +42,9 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		have := r.get()
 		compared, over := have.Earlier+have.Compared, m.Now().Sub(have.Progress.Started) >= m.settings.ShadowFor
 		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
+		if len(samples) > 0 {
+			m.atMost(r, m.settings.ShadowFor)
+		}
 		r.mu.Lock()
 		failed := r.failed
 		r.mu.Unlock()

@@ -27,7 +27,11 @@ func (m *Manager) Hold(ctx context.Context, id, actor string) error {
 func (m *Manager) CutOver(ctx context.Context, id, actor string) error {
 	return m.mark(ctx, id, order{actor, "cut-over"}, "cut-over ordered", func(x *Migration) (bool, error) {
 		if !x.Hold {
-			return false, &ErrState{id, "cut over", x.State, "it is not held"}
+			why := "it is not held"
+			if unserved[x.State] {
+				why += ": it serves by itself, once enough reads were compared (settings shadow-reads and shadow-for)"
+			}
+			return false, &ErrState{id, "cut over", x.State, why}
 		}
 		x.Hold = false
 		return true, nil

@@ -147,3 +147,27 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		}
 	}
 }
+
+// TestAtMost: comparing that goes by what the application reads has an end by the clock, also when too little comes to foretell one.
+func TestAtMost(t *testing.T) {
+	begun := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
+	m := New(Parts{Now: func() time.Time { return begun.Add(time.Hour) }}, Settings{})
+	for _, c := range []struct {
+		done int64
+		want time.Duration
+	}{
+		{0, 23 * time.Hour}, {10, 23 * time.Hour}, {100, 23 * time.Hour}, {5000, time.Hour},
+	} {
+		r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
+		m.progress(r, "reads compared", c.done, 10000)
+		m.atMost(r, 24*time.Hour)
+		if got := r.m.Progress.ETA; got != c.want {
+			t.Errorf("%d of 10000 compared: %v to go, want %v", c.done, got, c.want)
+		}
+	}
+	r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
+	m.atMost(r, time.Minute)
+	if got := r.m.Progress.ETA; got != 0 {
+		t.Errorf("when the time is over: %v to go", got)
+	}
+}
