@@ -163,7 +163,12 @@ type active struct {
 
 // relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead.
 func (a *active) relied() bool {
-	return (a.serve.Load() || a.shadow.Load() || a.members != nil && a.write.Load()) && a.turning.Load() == 0
+	return a.used() || a.members != nil && a.write.Load() && a.turning.Load() == 0
+}
+
+// used tells whether something rests on the entries here. Of members that are ahead it knows nothing.
+func (a *active) used() bool {
+	return (a.serve.Load() || a.shadow.Load()) && a.turning.Load() == 0
 }
 
 // serving tells whether reads are answered by the change at this moment.

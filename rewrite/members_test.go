@@ -279,6 +279,67 @@ func TestAMissedEntryTurnsAllBack(t *testing.T) {
 	}
 }
 
+// TestNoWriteIsRefusedForWhatNothingRestsOn: of a change approved with refuse no member refuses a write while the table is being filled, nor while it is suspended, and nothing is missing
+// afterwards; while it serves each does.
+func TestNoWriteIsRefusedForWhatNothingRestsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		f := newFleet(t, 2)
+		defer f.close()
+		leader, other := f.leader(), f.all[1]
+		fails := func() {
+			f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+				if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+					return exectest.Timeout
+				}
+				return nil
+			})
+		}
+		writes := func(refused bool) {
+			t.Helper()
+			for i, w := range f.all {
+				if a := w.say(insertRow, str("room9"), num(9), num(i), str("guest1"), str("new")); a.failed != refused {
+					t.Errorf("in state %s member %s: %+v", w.state(), w.member.ID(), a)
+				}
+			}
+		}
+		same := func() {
+			t.Helper()
+			for _, w := range f.all {
+				w.answered()
+				w.same("guest1")
+			}
+		}
+		fails()
+		if _, err := leader.engine.ApproveOn(ctx, "r-1", advice(t), migrate.Terms{Actor: "ann", OnEntryFailure: migrate.Refuse}); err != nil {
+			t.Fatal(err)
+		}
+		for leader.state() != migrate.Backfill || other.state() != migrate.Backfill {
+			time.Sleep(10 * time.Millisecond)
+		}
+		writes(false)
+		f.db.Before.Clear()
+		same()
+
+		fails()
+		writes(true)
+		f.db.Before.Clear()
+		same()
+
+		if err := other.engine.manager.Suspend(ctx, "r-1", "for the test", false); err != nil {
+			t.Fatal(err)
+		}
+		leader.await(migrate.Suspended)
+		fails()
+		writes(false)
+		f.db.Before.Clear()
+		if err := leader.engine.Resume(ctx, "r-1", "ann"); err != nil {
+			t.Fatal(err)
+		}
+		same()
+	})
+}
+
 // TestAnOutageIsOneDoubt: entries can not be written for a while, and writes go on through the leader. Each is verified, but all together once: it serves soon after the last.
 func TestAnOutageIsOneDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

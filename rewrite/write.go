@@ -234,10 +234,11 @@ func (p *preparation) skipBroken() {
 }
 
 // unwritten is called when an entry or a pending row could not be written. refusal is what to tell the client, "" if the write
-// goes on.
+// goes on. While a change is filled or verified, or is suspended, nothing rests on its entries, so no write is refused for them; where another member may be ahead and serve, its
+// reads are turned back before this write goes on.
 func (e *Engine) unwritten(p *preparation, a *active, err error) (refusal string) {
 	a.counts.failed.Add(1)
-	if a.relied() && a.refuse && exec.Down(err) && !exec.Internal(err) {
+	if a.used() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
 	}
 	a.counts.missed.Add(1)

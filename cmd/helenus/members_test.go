@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,6 +235,7 @@ func TestACopiedStateIsFound(t *testing.T) {
 }
 
 // TestMembersWithstand: three members before three nodes; leaders and followers are killed and stand still in every state, while writers work through all, and every answer is compared.
+// HELENUS_WITHSTAND_FOR=20m goes on with such faults, and those of nodes, for so long once it serves, and says how many answers were compared.
 func TestMembersWithstand(t *testing.T) {
 	c, direct := nodes(t)
 	points := strings.Join(c.ContactPoints(), ",")
@@ -243,6 +245,10 @@ func TestMembersWithstand(t *testing.T) {
 	id, lookUp := s.propose(all[0])
 	var stops []func() (int64, int64)
 	var compares []func() (int, []string)
+	long, err := time.ParseDuration(cmp.Or(os.Getenv("HELENUS_WITHSTAND_FOR"), "0s"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		p := another()
 		p.start()
@@ -251,7 +257,7 @@ func TestMembersWithstand(t *testing.T) {
 	}
 	for _, p := range all {
 		stops = append(stops, s.write(p.listen))
-		compares = append(compares, s.compare(p.listen))
+		compares = append(compares, s.compare(p.listen), s.compareAll(p.listen))
 	}
 	if err := all[2].approve(id); err != nil {
 		t.Fatal(err)
@@ -285,20 +291,32 @@ func TestMembersWithstand(t *testing.T) {
 			}
 		}
 	}
-	ended := time.Now()
-	for _, p := range all {
-		s.answering(p, id)
+	answered := func(after string) time.Duration {
+		ended := time.Now()
+		for _, p := range all {
+			s.answering(p, id)
+		}
+		took := time.Since(ended)
+		t.Logf("%s: all answer by the change %v after that has ended", after, took.Round(100*time.Millisecond))
+		if took > time.Minute {
+			t.Errorf("%s: it serves %v after that has ended", after, took.Round(time.Second))
+		}
+		return took
 	}
-	if took := time.Since(ended); took > time.Minute {
-		t.Errorf("it serves %v after the last fault has ended", took.Round(time.Second))
+	longest, faults := answered("the last fault of a state"), 2*len(states)
+	for began := time.Now(); time.Since(began) < long; faults++ {
+		longest = max(longest, answered(blow(t, faults, c, all)))
 	}
+	sum := 0
 	for i, stop := range compares {
 		compared, wrong := stop()
-		t.Logf("through member %d: %d answers compared", i+1, compared)
+		sum += compared
+		t.Logf("through member %d: %d answers compared", i/2+1, compared)
 		if len(wrong) > 0 || compared == 0 {
-			t.Errorf("%d of %d answers through member %d were wrong: %s", len(wrong), compared, i+1, strings.Join(wrong, "; "))
+			t.Errorf("%d of %d answers through member %d were wrong: %s", len(wrong), compared, i/2+1, strings.Join(wrong, "; "))
 		}
 	}
+	t.Logf("%d answers compared under %d faults; the longest until all answered by the change was %v", sum, faults, longest.Round(100*time.Millisecond))
 	for i, stop := range stops {
 		written, failed := stop()
 		t.Logf("through member %d: %d writes, %d failed", i+1, written, failed)
@@ -322,6 +340,11 @@ func (s *shop) answer(through *gocql.Session, who string) (out []string, err err
 		total = nil
 	}
 	return out, iter.Close()
+}
+
+// gone tells whether a driver has given its one host up.
+func gone(err error) bool {
+	return errors.Is(err, gocql.ErrNoConnections) || errors.Is(err, gocql.ErrSessionClosed)
 }
 
 // compare compares answers through a member with Cassandra's own, while others write: an answer counts as wrong if Cassandra's own was the same before and after, three times
@@ -359,7 +382,7 @@ func (s *shop) compare(address string) (stop func() (compared int, wrong []strin
 			got, err2 := s.answer(through, who)
 			after, err3 := s.answer(s.direct, who)
 			switch {
-			case errors.Is(err2, gocql.ErrNoConnections): // the driver has given its one host up
+			case gone(err2): // the driver has given its one host up
 				through.Close()
 				through = nil
 				continue

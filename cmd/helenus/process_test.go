@@ -152,10 +152,16 @@ func (p *process) client() *admin.Client {
 // await polls until done, or fails the test after a long time.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(3 * time.Minute)
+	awaitFor(t, 3*time.Minute, what, done)
+}
+
+// awaitFor is await for what may take longer.
+func awaitFor(t *testing.T, long time.Duration, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(long)
 	for !done() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited three minutes in vain until %s", what)
+			t.Fatalf("waited %v in vain until %s", long, what)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

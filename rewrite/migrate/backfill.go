@@ -41,7 +41,7 @@ func (m *Manager) whole() *checkpoint {
 
 func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, error) {
 	found := &checkpoint{}
-	err := m.Store.Load(ctx, KindBackfill, id, found)
+	err := m.persist(ctx, func() error { return m.Store.Load(ctx, KindBackfill, id, found) })
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return m.whole(), nil
@@ -52,7 +52,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, e
 }
 
 // backfill is the work of Backfill: what the rows of the base need in tables of ours, part by part of the ring. Parts already
-// done are in the checkpoint. A part that fails for lack of time is cut in two, and tried again.
+// done are in the checkpoint. A part that fails for lack of time is cut in two, and tried again, at once and, if that does not help, after a rest of all (drive).
 func (m *Manager) backfill(ctx context.Context, r *run) error {
 	d := r.derived()
 	if d == nil {
@@ -138,23 +138,38 @@ func (j *job) fail(err error) {
 	}
 }
 
-// do fills one part, and marks it done. A part that times out is cut in two, as it may hold too much.
+// do fills one part, and marks it done. What fails and may pass is tried again; a part that times out is cut in two first, as it may hold too much.
 func (j *job) do(ctx context.Context, p exec.Range) error {
-	rows, err := j.d.Fill(ctx, p, j.how, j.pace.wait)
-	if err != nil {
-		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
-			j.split(ctx, p)
+	for failures, todo := 0, []exec.Range{p}; len(todo) > 0; {
+		rows, err := j.d.Fill(ctx, todo[0], j.how, j.pace.wait)
+		if err == nil {
+			if err := j.done(ctx, todo[0], rows); err != nil {
+				return err
+			}
+			failures, todo = 0, todo[1:]
+			continue
 		}
-		return fmt.Errorf("backfill %s: %w", &j.d.Tables()[0], err)
+		if ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err) {
+			todo = append(j.split(ctx, todo[0]), todo[1:]...)
+		}
+		err = fmt.Errorf("backfill %s: %w", &j.d.Tables()[0], err)
+		if failures++; failures == attempts || !transient(ctx, err) {
+			return err
+		}
+		j.r.throttle(err.Error())
+		j.m.Log.Warn("a token range could not be filled; it is filled again", "change_id", j.id, "err", err)
+		if j.m.Wait(ctx, resting(failures)) != nil {
+			return err
+		}
 	}
-	return j.done(ctx, p, rows)
+	return nil
 }
 
-// split cuts a part of the checkpoint in two. If that can not be saved, the whole part is tried again.
-func (j *job) split(ctx context.Context, p exec.Range) {
+// split cuts a part of the checkpoint in two, which it returns. If that can not be saved, the whole part is tried again by who comes next.
+func (j *job) split(ctx context.Context, p exec.Range) []exec.Range {
 	a, b, ok := p.Split()
 	if !ok {
-		return
+		return []exec.Range{p}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,6 +186,7 @@ func (j *job) split(ctx context.Context, p exec.Range) {
 	if err := j.m.Store.Save(ctx, KindBackfill, j.id, j.c); err != nil {
 		j.m.Log.Warn("a checkpoint could not be saved", "change_id", j.id, "err", err)
 	}
+	return []exec.Range{a, b}
 }
 
 // done takes a part out of the checkpoint and saves it. Its entries are acknowledged by now.
@@ -185,7 +201,7 @@ func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	}
 	j.c.Left = left
 	j.c.Rows += rows
-	if err := j.m.Store.Save(ctx, KindBackfill, j.id, j.c); err != nil {
+	if err := j.m.persist(ctx, func() error { return j.m.Store.Save(ctx, KindBackfill, j.id, j.c) }); err != nil {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", j.id, err)
 	}
 	j.r.mu.Lock()

@@ -253,7 +253,7 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	}); err != nil {
 		return fmt.Errorf("empty %s: %w", &tables[0], err)
 	}
-	if err := m.Store.Save(ctx, KindBackfill, r.id, m.whole()); err != nil {
+	if err := m.persist(ctx, func() error { return m.Store.Save(ctx, KindBackfill, r.id, m.whole()) }); err != nil {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", r.id, err)
 	}
 	return nil

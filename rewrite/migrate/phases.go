@@ -20,7 +20,7 @@ const longestRetry = 15 * time.Second
 
 // drive does the work of one state after the other until the context ends.
 func (m *Manager) drive(ctx context.Context, r *run) {
-	wait := m.settings.Retry
+	wait, best := m.settings.Retry, int64(0)
 	for ctx.Err() == nil {
 		r.mu.Lock()
 		state, turns := r.m.State, r.turns
@@ -49,8 +49,8 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			return
 		}
 		if err == nil {
-			wait = m.settings.Retry
-			if err = m.advance(ctx, r, turns, p.next, "entered "+string(p.next), nil); err == nil {
+			wait, best = m.settings.Retry, 0
+			if err = m.persist(ctx, func() error { return m.advance(ctx, r, turns, p.next, "entered "+string(p.next), nil) }); err == nil {
 				continue
 			}
 		}
@@ -70,6 +70,9 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		}
 		if err == nil || errors.As(err, new(*ErrPending)) {
 			continue
+		}
+		if done := r.get().Progress.Done; done > best { // it was not in vain: what stood in the way was not there all the time
+			wait, best = m.settings.Retry, done
 		}
 		r.throttle(err.Error())
 		m.Log.Warn("a migration waits", "change_id", r.get().ID, "state", state, "err", err)
@@ -145,7 +148,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 			return fmt.Errorf("%s was created but can not be read yet (%v): %w", name, err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 		}
 	}
-	return m.update(ctx, r, func(x *Migration) { x.TableID = table.id })
+	return m.record(ctx, r, func(x *Migration) { x.TableID = table.id })
 }
 
 // dropFormer removes a table of ours that has another form than today's, so that it is made and filled anew.
@@ -229,7 +232,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	if err := m.Wait(ctx, m.settings.Settle); err != nil {
 		return err
 	}
-	return m.update(ctx, r, func(x *Migration) {
+	return m.record(ctx, r, func(x *Migration) {
 		if x.T0 == 0 || refill {
 			x.T0 = m.Now().UnixMicro()
 		}
@@ -272,7 +275,7 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 		return err
 	}
 	if r.verified() == nil { // there is nothing to compare before reads are
-		return m.update(ctx, r, func(x *Migration) { x.Unfollowed = x.Unfollowed && r.turns != turns })
+		return m.record(ctx, r, func(x *Migration) { x.Unfollowed = x.Unfollowed && r.turns != turns })
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
 		missed := m.Missed(r.id)
@@ -292,7 +295,7 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 			continue
 		}
 		if missing == 0 {
-			return m.update(ctx, r, func(x *Migration) {
+			return m.record(ctx, r, func(x *Migration) {
 				x.Refilled = false
 				x.Unfollowed = x.Unfollowed && r.turns != turns
 			})
@@ -337,7 +340,7 @@ func (m *Manager) quiet(ctx context.Context, r *run) error {
 func (m *Manager) unblocked(ctx context.Context, r *run) error {
 	for why := m.Blocked(); why != ""; why = m.Blocked() {
 		if !r.get().Unfollowed {
-			if err := m.update(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
+			if err := m.record(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
 				return err
 			}
 		}
@@ -368,7 +371,7 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 		return found.Missing, fmt.Errorf("verify the %s over %s.%s: %w", r.noun(), r.rewrite.Keyspace, r.rewrite.Base, err)
 	}
 	m.memorise(ctx, r.runner)
-	return found.Missing, m.update(ctx, r, func(x *Migration) {
+	return found.Missing, m.record(ctx, r, func(x *Migration) {
 		x.Passes++
 		x.Last = found
 		x.Repaired += found.Repaired

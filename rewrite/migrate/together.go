@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
@@ -24,6 +25,7 @@ import (
 //	claim        a part that nobody has claimed, or whose owner was not seen to beat for lease, on the claimer's own monotonic clock
 //	beat         every third of lease, all claims of a member at once
 //	done         the part is taken out, by whoever filled it, whoever has it claimed by then
+//	time-out     what could not be read or stored is tried again before work ends (transient.go); a part that could not be filled is given up, and the worker takes another
 //
 // Clocks are not compared, and no lease guards a write: a part that is filled twice, because its owner was only slow, is as if it was filled once, and counted once. A member that is
 // stopped holds up its parts alone, and for lease. Who leads next begins with what is not claimed, at once.
@@ -49,17 +51,20 @@ type crew struct {
 	id     string // of the change
 	fill   fill
 	seen   func(*checkpoint) // is told how it stands
+	waits  func(why string)  // is told what fails, and is tried again
 	pace   pace
 	going  func() bool // it is still to be filled
 	worker string      // no other's name, at random: claims of an earlier life of the process are waited out like any other's
 
+	failures atomic.Int32 // to fill a part, of all workers, since one was filled
+
 	mu    sync.Mutex
-	mine  map[exec.Range]bool  // claimed
+	mine  map[exec.Range]bool  // claimed, or being so
 	sight map[exec.Range]sight // of others
 }
 
 func (m *Manager) crew(r *run, f fill) *crew {
-	return &crew{m: m, id: r.id, fill: f, seen: func(*checkpoint) {}, going: func() bool { return true }, worker: crand.Text(), pace: m.paced(r, m.settings.Rate), mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
+	return &crew{m: m, id: r.id, fill: f, seen: func(*checkpoint) {}, waits: func(string) {}, going: func() bool { return true }, worker: crand.Text(), pace: m.paced(r, m.settings.Rate), mine: map[exec.Range]bool{}, sight: map[exec.Range]sight{}}
 }
 
 // errFilled says that nothing is left to be done, errBusy that others do it.
@@ -68,8 +73,14 @@ var (
 	errBusy   = errors.New("others fill what is left")
 )
 
-// change replaces the checkpoint by what do makes of it, unless that is false. There is none any more: errFilled.
+// change replaces the checkpoint by what do makes of it, unless that is false. There is none any more: errFilled. What fails and may pass is done again, from the checkpoint as it
+// is by then: the last attempt may have been carried out though nobody said so, so do makes nothing of what is as it was to be.
 func (c *crew) change(ctx context.Context, do func(*checkpoint) bool) error {
+	return c.m.persist(ctx, func() error { return c.replace(ctx, do) })
+}
+
+// replace is change, tried until nobody else was first.
+func (c *crew) replace(ctx context.Context, do func(*checkpoint) bool) error {
 	for try := 1; ; try++ {
 		stored, err := c.read(ctx)
 		if err != nil {
@@ -131,24 +142,34 @@ func (c *crew) look(now *checkpoint) {
 	}
 }
 
-// claim takes a part to be filled: errFilled, errBusy.
+// claim takes a part to be filled: errFilled, errBusy. A part is noted as claimed before that is stored, so that no two workers of a member are at one, and a claim whose answer
+// was lost is found again.
 func (c *crew) claim(ctx context.Context) (taken exec.Range, err error) {
 	why := errFilled
+	noted := false // taken is, and a try before this one may have stored it
 	err = c.change(ctx, func(now *checkpoint) bool {
-		why = errFilled
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if noted && slices.ContainsFunc(now.Left, func(p part) bool { return p.Range == taken && p.Owner == c.worker }) {
+			why = nil
+			return false
+		}
+		if noted {
+			delete(c.mine, taken)
+			noted = false
+		}
 		if len(now.Left) == 0 {
+			why = errFilled
 			return false
 		}
 		why = errBusy
-		c.mu.Lock()
-		defer c.mu.Unlock()
 		free := func(p part) bool {
 			s, other := c.sight[p.Range]
-			return p.Owner == "" || other && c.m.Now().Sub(s.since) >= lease
+			return !c.mine[p.Range] && (p.Owner == "" || p.Owner == c.worker || other && c.m.Now().Sub(s.since) >= lease)
 		}
 		owners := map[string]bool{c.worker: true} // of those that were not heard of for long none is at work
 		for _, p := range now.Left {
-			if !free(p) {
+			if p.Owner != "" && !free(p) {
 				owners[p.Owner] = true
 			}
 		}
@@ -162,13 +183,12 @@ func (c *crew) claim(ctx context.Context) (taken exec.Range, err error) {
 		}
 		p := &now.Left[at]
 		p.Owner, p.Beat = c.worker, p.Beat+1
-		taken, why = p.Range, nil
+		taken, noted, why = p.Range, true, nil
+		c.mine[taken] = true
 		return true
 	})
-	if err = cmp.Or(err, why); err == nil {
-		c.mu.Lock()
-		c.mine[taken] = true
-		c.mu.Unlock()
+	if err = cmp.Or(err, why); err != nil && noted {
+		c.forget(taken)
 	}
 	return taken, err
 }
@@ -270,31 +290,52 @@ func (c *crew) fillParts(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		rows, err := c.fill(ctx, p, c.pace.wait)
-		if err == nil {
-			err = c.done(ctx, p, rows)
-		} else {
-			given, end := context.WithTimeout(context.WithoutCancel(ctx), lease) // it is given up also if the process ends
-			if bad := c.release(given, p, ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err)); bad != nil && !errors.Is(bad, errFilled) {
-				c.m.Log.Warn("a token range could not be given up; it is filled by another when this member was not heard of for a while", "change_id", c.id, "err", bad)
-			}
-			end()
-		}
+		err = c.fillPart(ctx, p)
 		c.forget(p)
-		if err != nil && !errors.Is(err, errFilled) {
-			return err
+		switch {
+		case err == nil:
+			c.failures.Store(0)
+		case errors.Is(err, errFilled):
+		default:
+			failures := int(c.failures.Add(1))
+			if failures >= attempts*c.m.settings.Workers || !transient(ctx, err) {
+				return err
+			}
+			c.waits(err.Error())
+			c.m.Log.Warn("a token range could not be filled; it is filled again", "change_id", c.id, "err", err)
+			if c.m.Wait(ctx, resting(1+failures/c.m.settings.Workers)) != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// fillPart fills a part that is claimed. One that can not be filled is given up, in halves if it may hold too much.
+func (c *crew) fillPart(ctx context.Context, p exec.Range) error {
+	rows, err := c.fill(ctx, p, c.pace.wait)
+	if err == nil {
+		return c.done(ctx, p, rows)
+	}
+	giving, end := context.WithTimeout(context.WithoutCancel(ctx), lease) // it is given up also if the process ends
+	defer end()
+	if bad := c.release(giving, p, ctx.Err() == nil && exec.Down(err) && !exec.Unreachable(err)); bad != nil && !errors.Is(bad, errFilled) {
+		c.m.Log.Warn("a token range could not be given up; it is filled by another when this member was not heard of for a while", "change_id", c.id, "err", bad)
+	}
+	return err
+}
+
 // fillTogether is backfill in a fleet, at the leader.
 func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) error {
 	id := r.get().ID
-	if _, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole()); err != nil && !errors.Is(err, store.ErrConflict) {
+	if err := m.persist(ctx, func() error {
+		_, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole())
+		return err
+	}); err != nil && !errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
 	}
 	c := m.crew(r, m.fillWith(r, d))
+	c.waits = r.throttle
 	c.seen = func(now *checkpoint) {
 		r.mu.Lock()
 		r.m.Entries = now.Rows

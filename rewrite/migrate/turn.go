@@ -221,6 +221,28 @@ func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, c
 
 // update changes what is known of a migration without changing its state, and saves it.
 func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
+	return m.saved(ctx, r, once(r, change))
+}
+
+// record is update for what a worker has found out: if it can not be saved it is saved again, and not found out again.
+func (m *Manager) record(ctx context.Context, r *run, change func(*Migration)) error {
+	apply := once(r, change)
+	return m.persist(ctx, func() error { return m.saved(ctx, r, apply) })
+}
+
+// once is a change that is made again only of what was taken on since. r.mu is held when it is called.
+func once(r *run, change func(*Migration)) func(*Migration) {
+	turns, made := 0, false
+	return func(x *Migration) {
+		if !made || r.turns != turns {
+			change(x)
+			turns, made = r.turns, true
+		}
+	}
+}
+
+// saved makes a change and saves it.
+func (m *Manager) saved(ctx context.Context, r *run, change func(*Migration)) error {
 	r.mu.Lock()
 	change(&r.m)
 	err := m.save(ctx, r, &r.m)
