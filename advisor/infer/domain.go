@@ -74,6 +74,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 				b.values.add(c.Keyspace+"."+c.Table+"."+c.Name, c.Values)
 			}
 			b.values.meet()
+			b.samples.add(e.Keys)
 			break
 		}
 	}

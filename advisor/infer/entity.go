@@ -26,12 +26,13 @@ type source struct {
 	key    []string // columns that are the entity's key
 	linked bool     // holds nothing but the pairs of an m:n relationship; entity is one end
 
-	own    map[string]model.Field // of a base: the entity's own attributes, by column
-	held   map[string]*held       // of a base: the partners whose keys its columns hold
-	fields map[string]model.Field // by column
-	edges  []*model.Relationship  // to the entities whose keys it holds
-	table  *model.Table
-	unique []schema.Column // nearlyUnique, once asked for
+	own     map[string]model.Field // of a base: the entity's own attributes, by column
+	held    map[string]*held       // of a base: the partners whose keys its columns hold
+	fields  map[string]model.Field // by column
+	edges   []*model.Relationship  // to the entities whose keys it holds
+	table   *model.Table
+	unique  []schema.Column // nearlyUnique, once asked for
+	implied []string        // why columns of the primary key are not of key: others determine them
 }
 
 // held is a relationship that a column holds, with the occurrence of the partner that stands for it in all tables of the entity.
@@ -57,6 +58,7 @@ type modeller struct {
 	taken   map[string]bool       // names of entities and relationships
 	opaque  map[table]string      // tables that are not in the model, and why
 	ruled   *rulings              // what people said
+	samples samples               // rows by their values
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
@@ -69,6 +71,11 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 		key, said := b.ruled.keyOf(src.schema, src.name.String())
 		if src.key = key; !said {
 			src.key = src.findKey()
+		}
+	}
+	for _, src := range b.sources {
+		if _, said := b.ruled.keyOf(src.schema, src.name.String()); !said {
+			b.narrow(src)
 		}
 	}
 	b.group()
@@ -391,7 +398,11 @@ func (b *modeller) describe(src *source) {
 	for _, a := range src.entity.Attributes {
 		e.Attributes = append(e.Attributes, a.Name)
 	}
-	if primary := src.schema.PrimaryKey(); len(src.key) < len(primary) {
+	for _, text := range src.implied {
+		e.Evidence = append(e.Evidence, Evidence{"dependency", 2, text})
+		e.Confidence = 0.95
+	}
+	if primary := src.schema.PrimaryKey(); len(src.key) < len(primary) && len(src.implied) == 0 {
 		text, odds := "the key column is named after the table", 2.0
 		e.Confidence = 0.95
 		if d := src.distinct(src.key[0]); d > 0 {
