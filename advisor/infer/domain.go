@@ -165,7 +165,7 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 	}
 	var share, low, high float64
 	var n int
-	if v.met[k.number/64]&(1<<(k.number%64)) != 0 {
+	if v.meets(k) {
 		share, low, high, n = v.values.Containment(k.values)
 	} else {
 		high, n = v.values.Apart(k.values)
@@ -236,6 +236,9 @@ type sketched struct {
 	distinct float64
 	met      []uint64 // a bit for each column, by number, that has a value of this one
 }
+
+// meets tells whether two columns have a value in common.
+func (s *sketched) meets(o *sketched) bool { return s.met[o.number/64]&(1<<(o.number%64)) != 0 }
 
 // add adds a column.
 func (s *sketches) add(column string, v *sketch.Values) {

@@ -53,7 +53,9 @@ func (r *Rows) Document() *profile.Document {
 	for of, values := range r.sketches {
 		e.Columns = append(e.Columns, profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Values: values, Distinct: values.Distinct()})
 	}
-	slices.SortFunc(e.Columns, func(a, b profile.Column) int { return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(e.Columns, func(a, b profile.Column) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
+	})
 	for _, hash := range slices.Sorted(maps.Keys(r.keys)) {
 		e.Keys = append(e.Keys, *r.keys[hash])
 	}
