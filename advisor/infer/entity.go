@@ -59,6 +59,7 @@ type modeller struct {
 	opaque  map[table]string      // tables that are not in the model, and why
 	ruled   *rulings              // what people said
 	samples samples               // rows by their values
+	pieces  map[string][]piece    // what texts are made of, by column
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
@@ -190,6 +191,13 @@ func (s *source) column(name string) *schema.ColumnStats {
 		return nil
 	}
 	return s.stats.Column(name)
+}
+
+// spelled tells whether a copy has the key in another form: whoever has the key can not ask it.
+func (s *source) spelled() bool {
+	return s.base != s && slices.ContainsFunc(s.base.key, func(k string) bool {
+		return s.schema.Column(s.copied.column(k)).Type != s.base.schema.Column(k).Type
+	})
 }
 
 func (s *source) keyed(name string) bool { return slices.Contains(s.key, name) }
@@ -456,7 +464,7 @@ func (b *modeller) express(src *source) {
 	}
 	src.table = t
 	b.m.tables[src.name] = src
-	if src.covers() >= Full { // of what holds a part only its own statements know what part
+	if src.covers() >= Full && !src.spelled() { // of what holds a part only its own statements know what part, and how a key is made
 		b.m.Tables = append(b.m.Tables, t)
 	}
 }

@@ -65,7 +65,8 @@ type target struct {
 	to          *source
 	in          *source // whose column the proof is of: the table, or one of its copies
 	column      schema.Column
-	proof       proof // worded, of the first that are told
+	as          string // the column with its values: itself, or a piece of its texts
+	proof       proof  // worded, of the first that are told
 	probability float64
 }
 
@@ -78,14 +79,20 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 	var out []target
 	home := false
 	for _, to := range b.sources {
-		if to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type || to == src && src.keyed(c.Name) {
+		if to.base != to || to.linked || len(to.key) != 1 || to == src && src.keyed(c.Name) {
 			continue
 		}
-		t := target{to: to, in: src, column: c}
+		t := target{to: to, in: src, column: c, as: b.as(src, c, to)}
+		if t.as == "" {
+			continue
+		}
 		b.assert(&t, false)
 		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
 			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
-				other := target{to: to, in: view, column: *x}
+				other := target{to: to, in: view, column: *x, as: b.as(view, *x, to)}
+				if other.as == "" {
+					continue
+				}
 				if b.assert(&other, false); other.probability > t.probability {
 					t = other
 				}
@@ -140,7 +147,7 @@ func (b *modeller) either(list []target) bool {
 	one := &list[0]
 	for i := range list[1:] {
 		other := &list[1+i]
-		if b.mixed(one.in.id(one.column.Name), one.to.id(one.to.key[0]), other.to.id(other.to.key[0]), one.column.Type) {
+		if b.mixed(one.as, one.to.id(one.to.key[0]), other.to.id(other.to.key[0]), one.to.schema.Column(one.to.key[0]).Type) {
 			return true
 		}
 	}
@@ -222,8 +229,13 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	case same(name.words, to.noun):
 		p.addIf(worded, "name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	}
-	switch c.Type {
-	case "uuid", "timeuuid":
+	cqlType, as := to.schema.Column(key).Type, b.as(src, c, to)
+	switch {
+	case cqlType != c.Type && (cqlType == "uuid" || cqlType == "timeuuid"):
+		p.addIf(worded, "type", 1, "%s is made of a %s", c.Name, cqlType)
+	case cqlType != c.Type:
+		p.addIf(worded, "type", 0.2, "%s is made of a number", c.Name)
+	case cqlType == "uuid" || cqlType == "timeuuid":
 		p.addIf(worded, "type", 1, "both are %s", c.Type)
 	default:
 		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
@@ -236,7 +248,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 			p.addIf(worded, "size", -4, "%.0f different values, but only %.0f keys", d, rows)
 		}
 	}
-	if odds, text := b.contained(src.id(c.Name), to.id(key), c.Type, to.rows()); odds != 0 {
+	if odds, text := b.contained(as, to.id(key), cqlType, to.rows()); odds != 0 {
 		p.addIf(worded, "values", odds, "%v", text)
 	}
 	switch e, copied := b.travels(src, c.Name, to); {

@@ -15,6 +15,7 @@ type Rows struct {
 	Keyspace string
 	sketches map[[2]string]*sketch.Values
 	keys     map[uint64]*profile.Key
+	pieces   map[[2]string]*profile.Piece
 }
 
 // Hash stands for a value's hash. Equal values have equal ones, whatever column they are in.
@@ -47,11 +48,29 @@ func (r *Rows) Add(table string, cells ...string) {
 	}
 }
 
+// Made adds a row with one text, which is made of an identifier of a class, after something else: "user:5".
+func (r *Rows) Made(table, column, class, prefix, identifier string) {
+	r.Add(table, column, prefix+identifier)
+	of := [2]string{table, column}
+	if r.pieces == nil {
+		r.pieces = map[[2]string]*profile.Piece{}
+	}
+	if r.pieces[of] == nil {
+		r.pieces[of] = &profile.Piece{Number: 1, Class: class, Values: sketch.New(256)}
+	}
+	r.pieces[of].Seen++
+	r.pieces[of].Values.Add(Hash(identifier))
+}
+
 // Document is what was built, of one epoch.
 func (r *Rows) Document() *profile.Document {
 	e := profile.Epoch{ID: 1, Source: 1, Began: Start, Last: Start}
 	for of, values := range r.sketches {
-		e.Columns = append(e.Columns, profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Values: values, Distinct: values.Distinct()})
+		c := profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Read: values.Total(), Values: values, Distinct: values.Distinct()}
+		if p := r.pieces[of]; p != nil {
+			c.Pieces = []profile.Piece{*p}
+		}
+		e.Columns = append(e.Columns, c)
 	}
 	slices.SortFunc(e.Columns, func(a, b profile.Column) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
