@@ -45,16 +45,18 @@ func cell(row *profile.Row, column string) (uint64, bool) {
 	return row.Cells[i].Hash, true
 }
 
-// facts are what the rows of a table with a value in one column have in another, by the value.
-func (s samples) facts(of table, by, column string) map[uint64][]uint64 {
+// facts are what the rows of a table with a value in one column have in another, by the value. kept: only of values by which rows were kept, of which there are no others
+// then, up to fullGroup.
+func (s samples) facts(of table, by, column string, kept bool) map[uint64][]uint64 {
 	out := map[uint64][]uint64{}
 	for hash, rows := range s[of] {
 		for i := range rows {
-			if h, ok := cell(&rows[i], by); !ok || h != hash {
+			h, ok := cell(&rows[i], by)
+			if !ok || kept && h != hash {
 				continue
 			}
-			if v, ok := cell(&rows[i], column); ok && !slices.Contains(out[hash], v) {
-				out[hash] = append(out[hash], v)
+			if v, ok := cell(&rows[i], column); ok && !slices.Contains(out[h], v) {
+				out[h] = append(out[h], v)
 			}
 		}
 	}
@@ -139,12 +141,12 @@ func (b *modeller) same(src *source, x, c schema.Column, to *source) (column str
 	if len(b.samples[src.name]) == 0 || len(b.samples[to.name]) == 0 {
 		return "", found
 	}
-	here := b.samples.facts(src.name, x.Name, c.Name)
+	here := b.samples.facts(src.name, x.Name, c.Name, false)
 	for _, y := range to.schema.Columns {
 		if y.Type != c.Type || y.Name == to.key[0] {
 			continue
 		}
-		if a := agree(here, b.samples.facts(to.name, to.key[0], y.Name)); a.holds() && a.n > found.n {
+		if a := agree(here, b.samples.facts(to.name, to.key[0], y.Name, false)); a.holds() && a.n > found.n {
 			column, found = y.Name, a
 		}
 	}

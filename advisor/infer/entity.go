@@ -41,6 +41,7 @@ type held struct {
 	to       *source
 	partner  *model.Entity
 	edge     *model.Relationship // between the entity and partner
+	part     *model.Attribute    // of a key of several columns, which it is; nil: the key of one
 }
 
 // modeller builds the graph.
@@ -92,6 +93,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	isView := func(src *source) bool { return src.base != src }
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
+	each(b.compose, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
 	each(b.complete, isView)
 	each(b.occur, func(src *source) bool { return src.base == src })
@@ -330,10 +332,24 @@ func (b *modeller) occur(src *source) {
 	}
 	for _, column := range src.holding() {
 		h := src.held[column]
+		if other := src.sharing(h); other != nil { // another part of the same key
+			h.partner, h.edge = other.partner, other.edge
+			continue
+		}
 		met[h.to.entity]++
 		h.partner = b.m.Graph.Occurrence(h.to.entity, met[h.to.entity])
 		h.edge = b.m.Graph.Between(h.relation, src.entity, h.partner)
 	}
+}
+
+// sharing is what else holds a relationship, and has an occurrence of the partner already.
+func (s *source) sharing(h *held) *held {
+	for _, other := range s.held {
+		if other != h && other.relation == h.relation && other.partner != nil {
+			return other
+		}
+	}
+	return nil
 }
 
 // holding lists the columns that hold partners: in the order of the table, then those of copies.
@@ -364,7 +380,7 @@ func (b *modeller) place(src *source) {
 			of = src.copied.columns[c.Name]
 		}
 		if h := base.held[of]; h != nil {
-			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.to.entity.Key[0]}
+			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.attribute()}
 			if h.edge != nil && !slices.Contains(src.edges, h.edge) {
 				src.edges = append(src.edges, h.edge)
 			}
