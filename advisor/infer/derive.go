@@ -103,6 +103,9 @@ func agree(here, there map[uint64][]uint64) (a agreement) {
 
 // narrow leaves out of a key of several columns what the others determine.
 func (b *modeller) narrow(src *source) {
+	if len(b.samples[src.name]) == 0 {
+		return
+	}
 	for again := true; again && len(src.key) > 1; {
 		again = false
 		for _, name := range slices.Clone(src.key) {
