@@ -190,12 +190,12 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
 		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
 		unmeasured := src.stats == nil && src.keyed(x.Name) && len(src.key) == 1
-		if x.Type != key.Type || !alone && !unique && !unmeasured {
+		if b.as(src, x, base) == "" || !alone && !unique && !unmeasured {
 			continue
 		}
 		weigh := func(worded bool) proof {
 			p := b.weigh(src, x, base, worded)
-			if c := p.probability(); dense(x.Type) && c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
+			if c := p.probability(); dense(key.Type) && c < Probable && c >= doubtful/2 && src.rows() <= base.rows()/once {
 				p = append(p, b.sibling(src, base)...)
 			}
 			return p

@@ -7,8 +7,9 @@
 //	entities       a table holds another table's entity, is a copy, if that one's key is in it, and all of its own primary key says nothing beyond: its
 //	               columns are the other's, partners' keys, times, one of few values, or another name that finds it (copies.go). All others have entities of their own, named by
 //	               their nouns, or are nothing but two entities' keys (m:n). An entity's key is the part of the primary key that is named after it or
-//	               has each value once, else the whole primary key.
-//	relationships  for every other column, key columns too, and every entity with a key of one column of the same type (relationship.go): accepted from
+//	               has each value once, else the whole primary key but what a partner determines (derive.go).
+//	relationships  for every other column, key columns too, and every entity with a key of one column of the same type, or of which texts are made (relationship.go, made.go);
+//	               by several columns, by rows that share a value (composite.go); not where a column has values of two domains: accepted from
 //	               0.70 on, and called proven from 0.95 on. If several are equally likely none is: that is a Question. Each relationship of an
 //	               entity has an occurrence of the partner of its own, so that a message has a sender and a recipient.
 //	workload       a statement becomes a conceptual one, over the table that it reads. Statements joined by feeds become one path query
@@ -23,7 +24,7 @@
 // Mior and Salem, Renormalization of NoSQL Database Schemas (ER 2018), with evidence from traffic in place of complete data. Sketches that share a hash
 // show containment (KMV: Beyer et al., SIGMOD 2007).
 //
-// It imports advisor/model, advisor/workload, capture, capture/burst, capture/cql, capture/feed, capture/schema and capture/sketch. Thin: functional
-// dependencies are tested by counts of different values only; a copy's extra columns are attributes of the entity, even if they are a partner's;
+// It imports advisor/model, advisor/workload, capture, capture/burst, capture/cql, capture/feed, capture/profile, capture/schema, capture/sketch and capture/value. Thin: of functional
+// dependencies only those on partners' keys are tested; a copy's extra columns are attributes of the entity, even if they are a partner's;
 // what a copy with a part of the rows holds is not known, so only its own statements are read from it.
 package infer

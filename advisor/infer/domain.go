@@ -3,6 +3,7 @@ package infer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,8 +73,10 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 			for k := range e.Columns {
 				c := &e.Columns[k]
 				b.values.add(c.Keyspace+"."+c.Table+"."+c.Name, c.Values)
+				b.made(c)
 			}
 			b.values.meet()
+			b.samples.add(e.Keys)
 			break
 		}
 	}
@@ -164,13 +167,15 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 	}
 	var share, low, high float64
 	var n int
-	if v.met[k.number/64]&(1<<(k.number%64)) != 0 {
+	if v.meets(k) {
 		share, low, high, n = v.values.Containment(k.values)
 	} else {
 		high, n = v.values.Apart(k.values)
 	}
 	of = overlap{share: share, n: n}
 	switch {
+	case share == 0 && n >= leastUUIDs && !dense(cqlType) && strange(k.distinct, rows, n):
+		return -4, of
 	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
 		return 0, overlap{}
 	case dense(cqlType):
@@ -182,10 +187,16 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 		return 2.5, of
 	case low >= apart: // keys seen are a part of all: values of two domains are never equal
 		return 2, of
-	case high <= apart && rows > 0 && k.distinct >= rows/2:
+	case rows <= 0:
+	case high <= apart && k.distinct >= rows/2:
 		return -4, of
 	}
 	return 0, overlap{}
+}
+
+// strange tells whether n values, none of which is among those that were seen of a key, are others': of a key's own, some would have been seen.
+func strange(seen, rows float64, n int) bool {
+	return rows > 0 && seen >= rows/8 && math.Pow(max(1-seen/rows, 0), float64(n)) < 1e-3
 }
 
 // overlap is what is known of the values of a column that are among another's. It is worded where it is told.
@@ -235,6 +246,9 @@ type sketched struct {
 	distinct float64
 	met      []uint64 // a bit for each column, by number, that has a value of this one
 }
+
+// meets tells whether two columns have a value in common.
+func (s *sketched) meets(o *sketched) bool { return s.met[o.number/64]&(1<<(o.number%64)) != 0 }
 
 // add adds a column.
 func (s *sketches) add(column string, v *sketch.Values) {

@@ -26,12 +26,13 @@ type source struct {
 	key    []string // columns that are the entity's key
 	linked bool     // holds nothing but the pairs of an m:n relationship; entity is one end
 
-	own    map[string]model.Field // of a base: the entity's own attributes, by column
-	held   map[string]*held       // of a base: the partners whose keys its columns hold
-	fields map[string]model.Field // by column
-	edges  []*model.Relationship  // to the entities whose keys it holds
-	table  *model.Table
-	unique []schema.Column // nearlyUnique, once asked for
+	own     map[string]model.Field // of a base: the entity's own attributes, by column
+	held    map[string]*held       // of a base: the partners whose keys its columns hold
+	fields  map[string]model.Field // by column
+	edges   []*model.Relationship  // to the entities whose keys it holds
+	table   *model.Table
+	unique  []schema.Column // nearlyUnique, once asked for
+	implied []string        // why columns of the primary key are not of key: others determine them
 }
 
 // held is a relationship that a column holds, with the occurrence of the partner that stands for it in all tables of the entity.
@@ -40,6 +41,7 @@ type held struct {
 	to       *source
 	partner  *model.Entity
 	edge     *model.Relationship // between the entity and partner
+	part     *model.Attribute    // of a key of several columns, which it is; nil: the key of one
 }
 
 // modeller builds the graph.
@@ -57,6 +59,8 @@ type modeller struct {
 	taken   map[string]bool       // names of entities and relationships
 	opaque  map[table]string      // tables that are not in the model, and why
 	ruled   *rulings              // what people said
+	samples samples               // rows by their values
+	pieces  map[string][]piece    // what texts are made of, by column
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
@@ -69,6 +73,11 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 		key, said := b.ruled.keyOf(src.schema, src.name.String())
 		if src.key = key; !said {
 			src.key = src.findKey()
+		}
+	}
+	for _, src := range b.sources {
+		if _, said := b.ruled.keyOf(src.schema, src.name.String()); !said {
+			b.narrow(src)
 		}
 	}
 	b.group()
@@ -84,6 +93,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	isView := func(src *source) bool { return src.base != src }
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
+	each(b.compose, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
 	each(b.complete, isView)
 	each(b.occur, func(src *source) bool { return src.base == src })
@@ -183,6 +193,13 @@ func (s *source) column(name string) *schema.ColumnStats {
 		return nil
 	}
 	return s.stats.Column(name)
+}
+
+// spelled tells whether a copy has the key in another form: whoever has the key can not ask it.
+func (s *source) spelled() bool {
+	return s.base != s && slices.ContainsFunc(s.base.key, func(k string) bool {
+		return s.schema.Column(s.copied.column(k)).Type != s.base.schema.Column(k).Type
+	})
 }
 
 func (s *source) keyed(name string) bool { return slices.Contains(s.key, name) }
@@ -315,10 +332,24 @@ func (b *modeller) occur(src *source) {
 	}
 	for _, column := range src.holding() {
 		h := src.held[column]
+		if other := src.sharing(h); other != nil { // another part of the same key
+			h.partner, h.edge = other.partner, other.edge
+			continue
+		}
 		met[h.to.entity]++
 		h.partner = b.m.Graph.Occurrence(h.to.entity, met[h.to.entity])
 		h.edge = b.m.Graph.Between(h.relation, src.entity, h.partner)
 	}
+}
+
+// sharing is what else holds a relationship, and has an occurrence of the partner already.
+func (s *source) sharing(h *held) *held {
+	for _, other := range s.held {
+		if other != h && other.relation == h.relation && other.partner != nil {
+			return other
+		}
+	}
+	return nil
 }
 
 // holding lists the columns that hold partners: in the order of the table, then those of copies.
@@ -349,7 +380,7 @@ func (b *modeller) place(src *source) {
 			of = src.copied.columns[c.Name]
 		}
 		if h := base.held[of]; h != nil {
-			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.to.entity.Key[0]}
+			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.attribute()}
 			if h.edge != nil && !slices.Contains(src.edges, h.edge) {
 				src.edges = append(src.edges, h.edge)
 			}
@@ -391,7 +422,11 @@ func (b *modeller) describe(src *source) {
 	for _, a := range src.entity.Attributes {
 		e.Attributes = append(e.Attributes, a.Name)
 	}
-	if primary := src.schema.PrimaryKey(); len(src.key) < len(primary) {
+	for _, text := range src.implied {
+		e.Evidence = append(e.Evidence, Evidence{"dependency", 2, text})
+		e.Confidence = 0.95
+	}
+	if primary := src.schema.PrimaryKey(); len(src.key) < len(primary) && len(src.implied) == 0 {
 		text, odds := "the key column is named after the table", 2.0
 		e.Confidence = 0.95
 		if d := src.distinct(src.key[0]); d > 0 {
@@ -445,7 +480,7 @@ func (b *modeller) express(src *source) {
 	}
 	src.table = t
 	b.m.tables[src.name] = src
-	if src.covers() >= Full { // of what holds a part only its own statements know what part
+	if src.covers() >= Full && !src.spelled() { // of what holds a part only its own statements know what part, and how a key is made
 		b.m.Tables = append(b.m.Tables, t)
 	}
 }

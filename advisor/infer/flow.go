@@ -24,12 +24,13 @@ const (
 
 // edge is what one statement feeds to another, by one or more columns: in one role. An order's buyer and its seller are two edges.
 type edge struct {
-	from, to int         // of flows.all
-	feeds    []feed.Feed // first that of the role, whose share it is
-	share    float64     // of the consumer's executions
-	followed float64     // share of the producer's executions that the consumer follows
-	again    float64     // of a statement that feeds itself: its executions per second that are fed
-	joins    []int       // of Model.Joins
+	from, to  int         // of flows.all
+	feeds     []feed.Feed // first that of the role, whose share it is
+	share     float64     // of the consumer's executions
+	followed  float64     // share of the producer's executions that the consumer follows
+	again     float64     // of a statement that feeds itself: its executions per second that are fed
+	joins     []int       // of Model.Joins
+	composite bool        // the first of feeds is of a key of several columns, and the others are its rest
 }
 
 // flows attributes executions to producers and makes conceptual statements of them.
@@ -76,6 +77,9 @@ func (f *flows) connect(feeds []feed.Feed) {
 	}
 	var sorted []*edge
 	for _, e := range edges {
+		if f.whole(e); len(e.feeds) == 0 {
+			continue
+		}
 		sorted = append(sorted, e.roles()...)
 	}
 	slices.SortFunc(sorted, func(a, b *edge) int {
@@ -141,7 +145,7 @@ func (e *edge) roles() []*edge {
 	} else {
 		heads = []int{0}
 		for i := range e.feeds {
-			if shareOf(&e.feeds[i]) > shareOf(&e.feeds[heads[0]]) {
+			if !e.composite && shareOf(&e.feeds[i]) > shareOf(&e.feeds[heads[0]]) {
 				heads[0] = i
 			}
 		}
@@ -193,7 +197,7 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 		return "one of its columns is not in the schema"
 	case delivered.Entity.Base() != bound.Entity.Base() || delivered.Attribute != bound.Attribute:
 		return fmt.Sprintf("no relationship is known by which %s is %s", bound, delivered)
-	case len(delivered.Entity.Key) != 1 || !delivered.IsKey():
+	case !delivered.IsKey() || len(delivered.Entity.Key) != 1 && (bound.Entity != to.source.entity || to.query.lists()): // of parts of a key, all are needed: see whole
 		return fmt.Sprintf("%s does not identify a %s", delivered, delivered.Entity.Name)
 	case !has(from.query.selected, delivered):
 		return "the producer does not return the column itself"

@@ -36,7 +36,7 @@ func (m *Model) Holders(keyspace, name string) (list []Holder) {
 			if of.base != of && in != "" {
 				in = of.copied.column(in)
 			}
-			if in != "" {
+			if x := of.schema.Column(in); x != nil && x.Type == c.Type { // not what is made of it: the values are others
 				h.Columns[c.Name] = in
 			}
 		}

@@ -65,7 +65,8 @@ type target struct {
 	to          *source
 	in          *source // whose column the proof is of: the table, or one of its copies
 	column      schema.Column
-	proof       proof // worded, of the first that are told
+	as          string // the column with its values: itself, or a piece of its texts
+	proof       proof  // worded, of the first that are told
 	probability float64
 }
 
@@ -78,14 +79,20 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 	var out []target
 	home := false
 	for _, to := range b.sources {
-		if to.base != to || to.linked || len(to.key) != 1 || to.schema.Column(to.key[0]).Type != c.Type || to == src && src.keyed(c.Name) {
+		if to.base != to || to.linked || len(to.key) != 1 || to == src && src.keyed(c.Name) {
 			continue
 		}
-		t := target{to: to, in: src, column: c}
+		t := target{to: to, in: src, column: c, as: b.as(src, c, to)}
+		if t.as == "" {
+			continue
+		}
 		b.assert(&t, false)
 		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
 			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
-				other := target{to: to, in: view, column: *x}
+				other := target{to: to, in: view, column: *x, as: b.as(view, *x, to)}
+				if other.as == "" {
+					continue
+				}
 				if b.assert(&other, false); other.probability > t.probability {
 					t = other
 				}
@@ -122,13 +129,42 @@ func (b *modeller) assert(t *target, worded bool) {
 // tie is the difference of certainty below which one assertion is no better than another: that of the weakest evidence there is.
 const tie = 0.01
 
-// best finds the table whose key a column most probably holds, nil if none does, or several equally.
+// best finds the table whose key a column most probably holds, nil if none does, several equally, or now one and now another.
 func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
 	list := b.targets(src, c)
-	if len(list) == 0 || len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful {
+	if len(list) == 0 || len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful || b.either(list) {
 		return nil, nil
 	}
 	return list[0].to, list[0].proof
+}
+
+// either tells whether a column holds the key of one of several entities, as another column says (target_type, target_id): values of two domains that have nothing
+// in common are both in it. That is no relationship to either of them, whichever is read by it more.
+func (b *modeller) either(list []target) bool {
+	if len(list) < 2 || list[0].probability < Probable || list[0].proof.odds("person") > 0 || list[0].proof.odds("values") <= 0 {
+		return false
+	}
+	one := &list[0]
+	for i := range list[1:] {
+		other := &list[1+i]
+		if b.mixed(one.as, one.to.id(one.to.key[0]), other.to.id(other.to.key[0]), one.to.schema.Column(one.to.key[0]).Type) {
+			return true
+		}
+	}
+	return false
+}
+
+// mixed tells whether a column has values of two columns that have none in common.
+func (b *modeller) mixed(column, one, other, cqlType string) bool {
+	v, x, y := b.values.of[column], b.values.of[one], b.values.of[other]
+	if dense(cqlType) || v == nil || x == nil || y == nil || !v.meets(y) || x.meets(y) {
+		return false
+	}
+	if high, n := x.values.Apart(y.values); n < leastUUIDs || high > apart {
+		return false
+	}
+	share, low, _, n := v.values.Containment(y.values)
+	return low >= apart || share*float64(n) >= leastUUIDs && (cqlType == "uuid" || cqlType == "timeuuid") // which are never equal by chance
 }
 
 // likely is best before copies are known, so that several tables may have one key.
@@ -193,8 +229,13 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	case same(name.words, to.noun):
 		p.addIf(worded, "name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	}
-	switch c.Type {
-	case "uuid", "timeuuid":
+	cqlType, as := to.schema.Column(key).Type, b.as(src, c, to)
+	switch {
+	case cqlType != c.Type && (cqlType == "uuid" || cqlType == "timeuuid"):
+		p.addIf(worded, "type", 1, "%s is made of a %s", c.Name, cqlType)
+	case cqlType != c.Type:
+		p.addIf(worded, "type", 0.2, "%s is made of a number", c.Name)
+	case cqlType == "uuid" || cqlType == "timeuuid":
 		p.addIf(worded, "type", 1, "both are %s", c.Type)
 	default:
 		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
@@ -207,7 +248,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 			p.addIf(worded, "size", -4, "%.0f different values, but only %.0f keys", d, rows)
 		}
 	}
-	if odds, text := b.contained(src.id(c.Name), to.id(key), c.Type, to.rows()); odds != 0 {
+	if odds, text := b.contained(as, to.id(key), cqlType, to.rows()); odds != 0 {
 		p.addIf(worded, "values", odds, "%v", text)
 	}
 	switch e, copied := b.travels(src, c.Name, to); {
@@ -299,12 +340,19 @@ func (b *modeller) hold(src, in *source, c schema.Column, to *source, p proof) {
 // askRelationship asks whose key a column holds, if there is something to choose from.
 func (b *modeller) askRelationship(src *source, c schema.Column) {
 	q := Question{Kind: WhichRelationship, Subject: src.id(c.Name), Text: fmt.Sprintf("Whose key does %s hold?", src.id(c.Name))}
-	none := 1.0
-	for _, t := range b.targets(src, c) {
+	list, none := b.targets(src, c), 1.0
+	for _, t := range list {
 		if p := t.probability; p >= doubtful && len(q.Candidates) < told {
 			q.Candidates = append(q.Candidates, Candidate{Answer: t.to.name.String(), Text: "that of " + t.to.name.String(), Certainty: p, Evidence: t.proof})
 			none = min(none, 1-p)
 		}
+	}
+	if b.either(list) {
+		for i := range q.Candidates { // each explains a part of its values only
+			q.Candidates[i].Certainty = min(q.Candidates[i].Certainty, 1-Proven)
+		}
+		b.ask(q, "now one's and now another's: it is no relationship", Proven, true)
+		return
 	}
 	b.ask(q, "nobody's: it is an attribute", none, true)
 }

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
@@ -328,7 +329,9 @@ func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
 			w.Set = append(w.Set, f)
 			continue
 		}
-		w.Connections = append(w.Connections, s.connection(f))
+		if c := s.connection(f); !slices.Contains(w.Connections, c) {
+			w.Connections = append(w.Connections, c)
+		}
 		if own, ok := s.ownKey(c); ok {
 			w.Set = append(w.Set, own)
 		}

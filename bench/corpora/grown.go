@@ -37,6 +37,7 @@ func (s *site) trouble(t int64, st *statement, binds [][]bound, batch uint64) in
 			v := s.hash(b.datum)
 			v.Index = uint16(place) // #nosec G115 -- few
 			e.Binds = append(e.Binds, v)
+			e.MadeBinds = append(e.MadeBinds, s.made(b.datum, len(e.Binds))...)
 		}
 	}
 	st.count++
@@ -54,6 +55,20 @@ func (s *site) trouble(t int64, st *statement, binds [][]bound, batch uint64) in
 func made(d datum, form string) datum {
 	d.form = form
 	return d
+}
+
+// keeps tells whether a value is told by a form of it: that of a set, and letters in lower case, are others.
+func keeps(form string) bool { return form == "" || form == "text" || strings.HasSuffix(form, "#") }
+
+// formed is a bound value in a form. Where it keeps the value, that comes from where the value came from.
+func (b bound) formed(form string) bound {
+	if !keeps(form) {
+		b.from = origin{}
+	}
+	if form != "" {
+		b.datum = made(b.datum, form)
+	}
+	return b
 }
 
 // elements are the further values of a cell.
@@ -157,9 +172,7 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 		col := t.at(p.path)
 		by, binds = append(by, col), append(binds, nil)
 		for _, b := range p.to {
-			if col.form != "" {
-				b = bound{datum: made(b.datum, col.form)}
-			}
+			b = b.formed(col.form)
 			binds[len(binds)-1] = append(binds[len(binds)-1], b)
 		}
 		if list = list || len(p.to) != 1 || p.path == ""; list {
@@ -199,12 +212,12 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 		row, line := map[string]origin{}, make([]*datum, len(selected))
 		for k, col := range selected {
 			line[k] = c.s.cell(t, i, col)
-			if col.form == "" {
+			if keeps(col.form) {
 				row[col.path] = origin{st, k}
 			}
 		}
 		for k, col := range by { // what was asked for came from there
-			if col.form == "" && len(binds[k]) == 1 {
+			if keeps(col.form) && len(binds[k]) == 1 {
 				row[col.path] = binds[k][0].from
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,7 @@ type attribute struct {
 	cqlType  string
 	distinct int       // different values; 0: as many as there are instances
 	of       []*entity // it holds a key of one of these: of which, another attribute says
+	within   string    // it numbers what a partner has: the lines of an order
 }
 
 // relation is a relationship n:1 that an entity has.
@@ -46,7 +48,7 @@ type world struct {
 // newWorld reads a model, a line for each entity:
 //
 //	Name count member ...
-//	member = [*]attribute:type[/distinct][=Entity|Entity] | [*]role->Entity.back[@within][?share without]
+//	member = [*]attribute:type[/distinct][@role][=Entity|Entity] | [*]role->Entity.back[@within][?share without]
 //
 // with * for what the key is made of, and draws whom each instance is related to: partners are as popular as Zipf's law with
 // exponent 0.8 says.
@@ -89,8 +91,9 @@ func (w *world) member(e *entity, text string) {
 		var kind string
 		name, kind, _ = strings.Cut(text, ":")
 		kind, of, anyOf := strings.Cut(kind, "=")
+		kind, within, _ := strings.Cut(kind, "@")
 		kind, distinct, _ := strings.Cut(kind, "/")
-		a := &attribute{name: name, cqlType: kind}
+		a := &attribute{name: name, cqlType: kind, within: within}
 		for o := range strings.SplitSeq(of, "|") {
 			if anyOf {
 				a.of = append(a.of, w.entity(o))
@@ -213,6 +216,10 @@ func (e *entity) value(i int, path string) (datum, bool) {
 		x := uint64(i)*0x9E3779B97F4A7C15 + uint64(len(a.name))<<7
 		x = (x ^ x>>31) * 0xBF58476D1CE4E5B9
 		return datum{of: e, at: a, n: int((x ^ x>>29) % uint64(a.distinct))}, true // #nosec G115
+	}
+	if a.within != "" {
+		r := e.edge(a.within)
+		return datum{of: e, at: a, n: slices.Index(r.inverse[r.target[i]], i)}, true
 	}
 	if len(a.of) > 0 { // a key of one of several entities
 		to := a.of[i%len(a.of)]

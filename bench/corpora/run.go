@@ -74,6 +74,7 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 			v := s.hash(b.datum)
 			v.Index = uint16(place) // #nosec G115 -- few
 			e.Binds = append(e.Binds, v)
+			e.MadeBinds = append(e.MadeBinds, s.made(b.datum, len(e.Binds))...)
 			if st.sources[place] == nil {
 				st.sources[place] = map[origin]float64{}
 			}
@@ -100,6 +101,9 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 				}
 				v.Index, v.Row = uint16(c), uint16(r) // #nosec G115 -- few
 				e.Cells = append(e.Cells, v)
+				if d != nil {
+					e.MadeCells = append(e.MadeCells, s.made(*d, len(e.Cells))...)
+				}
 				for _, x := range d.elements() {
 					v := s.hash(x)
 					v.Index, v.Row = uint16(c), uint16(r) // #nosec G115 -- few
@@ -166,6 +170,22 @@ func (s *site) hash(d datum) value.Value {
 		v.Numeric, v.Number = true, int64(d.n)+1
 	}
 	return v
+}
+
+// made are the identifiers that a value is made of, the last of so many of an execution.
+func (s *site) made(d datum, of int) (out []value.Made) {
+	if d.form == "" || !keeps(d.form) {
+		return nil
+	}
+	piece := uint8(0)
+	if d.form != "text" {
+		piece = 1
+	}
+	d.form = ""
+	if v := s.hash(d); v.Class == value.Integer || v.Class == value.UUID {
+		out = append(out, value.Made{Hash: v.Hash, Of: uint32(of - 1), Piece: piece, Class: v.Class}) // #nosec G115 -- few
+	}
+	return out
 }
 
 func proxyType(cqlType string) proxy.Type {

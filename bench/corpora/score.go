@@ -308,7 +308,11 @@ func (o *observed) relationOf(r *infer.Relationship, of map[string]*entity) stri
 		}
 		return one.name + " m:n " + other.name + " " + t.of.name
 	case len(parts) == 3 && from == t.of && t.named(parts[2]) != nil:
-		return from.name + "." + t.named(parts[2]).path + " " + to.name
+		path := t.named(parts[2]).path
+		if role, part, inner := strings.Cut(path, "."); inner && from.edge(role).to == to && len(to.key) > 1 && slices.Contains(to.key, part) {
+			path = role // one of the columns that hold its key
+		}
+		return from.name + "." + path + " " + to.name
 	}
 	return ""
 }

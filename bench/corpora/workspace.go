@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // workspace is a service with many customers, whose id is the first of every key: documents in documents, people and who leads them, teams and
 // their members from either side, activity by the week about this or that, and a collection of ids.
@@ -63,7 +66,11 @@ settings(Setting): tenant_id=owner.tenant member_id=owner | name | value`,
 			if len(list) == 0 {
 				return nil
 			}
-			return c.find(label, pick, list, 0, under("team.tenant", &frame{e: s.w.entity("Seat"), i: list[0]}, role), by)
+			of := under("team.tenant", &frame{e: s.w.entity("Seat"), i: list[0]}, role)
+			list = slices.DeleteFunc(slices.Clone(list), func(i int) bool { // a member's seats with other customers have another partition
+				return under("", &frame{e: s.w.entity("Seat"), i: i}, role).to[0].datum != of.to[0].datum
+			})
+			return c.find(label, pick, list, 0, of, by)
 		}
 		return []chore{
 			s.call(20, api, func(c *client) {

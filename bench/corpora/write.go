@@ -95,9 +95,7 @@ func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin
 					b.from = near.row[attribute]
 				}
 			}
-			if c.form != "" {
-				b = bound{datum: made(b.datum, c.form)}
-			}
+			b = b.formed(c.form)
 			binds, names = append(binds, []bound{b}), append(names, c.name)
 		}
 		return binds, names

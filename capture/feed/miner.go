@@ -2,6 +2,7 @@ package feed
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/trace"
@@ -97,6 +98,15 @@ func (m *Miner) Find() (feeds, echoes []Feed) {
 type tagged struct {
 	index int
 	hash  uint64
+	made  [maxMade]uint64 // of a bound text: the identifiers that it is made of; 0: none
+}
+
+// maxMade is how many identifiers of one text are followed: "7|12".
+const maxMade = 2
+
+// known are the hashes by which a bound value is looked up: its own, and those of what it is made of; 0: none.
+func (t *tagged) known() [1 + maxMade]uint64 {
+	return [1 + maxMade]uint64{t.hash, t.made[0], t.made[1]}
 }
 
 // execution is a decoded exchange.
@@ -186,12 +196,29 @@ func (m *Miner) Add(x *trace.Execution) {
 	e.t0, e.t1, e.process, e.fp, e.seq = x.Start, x.End, x.Process, fp, m.statements[fp].executions
 	for i := range x.Binds {
 		if v := &x.Binds[i]; v.Class != value.None && !v.Null && v.Index <= maxIndex {
-			e.binds = append(e.binds, tagged{int(v.Index), v.Hash})
+			e.binds = append(e.binds, tagged{index: int(v.Index), hash: v.Hash, made: madeOf(x.MadeBinds, i)})
 		}
 	}
 	e.cells, e.failed = m.unique(e.cells, x.Cells), x.Failed
+	for _, made := range x.MadeCells {
+		if t := (tagged{index: int(x.Cells[made.Of].Index), hash: made.Hash}); t.index <= maxIndex && !slices.Contains(e.cells, t) {
+			e.cells = append(e.cells, t)
+		}
+	}
 	m.keep(fp, e, x)
 	m.add(e)
+}
+
+// madeOf are the identifiers that the i-th value is made of.
+func madeOf(list []value.Made, i int) (out [maxMade]uint64) {
+	n := 0
+	for _, m := range list {
+		if int(m.Of) == i && n < maxMade {
+			out[n] = m.Hash
+			n++
+		}
+	}
+	return out
 }
 
 // take returns an empty execution.
@@ -228,7 +255,7 @@ next:
 		if v.Class == value.None || v.Null || v.Index > maxIndex {
 			continue
 		}
-		t := tagged{int(v.Index), v.Hash}
+		t := tagged{index: int(v.Index), hash: v.Hash}
 		if many {
 			if m.same[t] {
 				continue

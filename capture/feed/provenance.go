@@ -1,6 +1,10 @@
 package feed
 
-import "github.com/helenus-db/helenus/capture/decoy"
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/capture/decoy"
+)
 
 // source is a result column or a bind variable of a statement, in one number: statement, which of the two, index.
 type source uint32
@@ -67,7 +71,7 @@ type memory struct {
 	turned        int64
 	young, old    map[uint64]*trail
 	asked, asked0 map[uint64]request                  // by the request's hash
-	reservoirs    map[source]*decoy.Reservoir[uint64] // former values of a variable
+	reservoirs    map[source]*decoy.Reservoir[tagged] // former values of a variable
 }
 
 // request is when a request was made, and until when the same one is a retry or a speculative execution of it: until it was answered,
@@ -78,7 +82,7 @@ func newMemory() *memory {
 	return &memory{
 		young: map[uint64]*trail{}, old: map[uint64]*trail{},
 		asked: map[uint64]request{}, asked0: map[uint64]request{},
-		reservoirs: map[source]*decoy.Reservoir[uint64]{},
+		reservoirs: map[source]*decoy.Reservoir[tagged]{},
 	}
 }
 
@@ -114,8 +118,8 @@ func (m *memory) trail(value uint64) *trail {
 func (m *memory) answered(e *execution) {
 next:
 	for _, c := range e.cells {
-		for _, b := range e.binds { // they are few, but for long lists
-			if b.hash == c.hash {
+		for i := range e.binds { // they are few, but for long lists
+			if b := &e.binds[i]; b.hash == c.hash || slices.Contains(b.made[:], c.hash) {
 				continue next
 			}
 		}
@@ -162,32 +166,39 @@ func (m *Miner) asked(of *memory, e *execution) {
 		p.profile(b.hash)
 		r := of.reservoirs[at]
 		if r == nil {
-			r = decoy.New[uint64](maxReservoir)
+			r = decoy.New[tagged](maxReservoir)
 			of.reservoirs[at] = r
 		}
 		if former, ok := r.Former(e.t0, m.random); ok {
 			o := observation{t0: e.t0, t1: e.t1, value: b.hash, seq: e.seq}
-			o.hits, o.n = of.lookUp(b.hash, at, e.t0)
-			o.decoys, o.nd = of.lookUp(former, at, e.t0)
+			o.hits, o.n = of.lookUp(&b, at, e.t0)
+			o.decoys, o.nd = of.lookUp(&former, at, e.t0)
 			p.observe(&o, m.quota())
 		}
-		r.Keep(e.t0, b.hash, m.random)
+		r.Keep(e.t0, b, m.random)
 	}
 	for _, b := range e.binds {
-		of.note(b.hash, origin{e.t0, bound(e.fp, b.index), e.seq})
+		for i, hash := range b.known() {
+			if i == 0 || hash != 0 {
+				of.note(hash, origin{e.t0, bound(e.fp, b.index), e.seq})
+			}
+		}
 	}
 }
 
-// lookUp finds where a value was seen within the second before at. A variable is no source of itself.
-func (m *memory) lookUp(value uint64, self source, at int64) (hits [maxSources]hit, n uint8) {
-	t := m.trail(value)
-	if t == nil {
-		return hits, 0
-	}
-	for _, o := range t.origins[:t.n] {
-		if lag := at - o.at; o.source != self && lag > 0 && lag <= second {
-			hits[n] = hit{source: o.source, seq: o.seq, lag: uint32(lag / 1000)}
-			n++
+// lookUp finds where a value, or what it is made of, was seen within the second before at. A variable is no source of itself.
+func (m *memory) lookUp(value *tagged, self source, at int64) (hits [maxSources]hit, n uint8) {
+	for i, hash := range value.known() {
+		t := m.trail(hash)
+		if t == nil || i > 0 && hash == 0 {
+			continue
+		}
+		for _, o := range t.origins[:t.n] {
+			known := slices.ContainsFunc(hits[:n], func(h hit) bool { return h.source == o.source })
+			if lag := at - o.at; o.source != self && lag > 0 && lag <= second && n < maxSources && !known {
+				hits[n] = hit{source: o.source, seq: o.seq, lag: uint32(lag / 1000)}
+				n++
+			}
 		}
 	}
 	return hits, n

@@ -18,8 +18,8 @@ import (
 // the execution before. A hash is written once, and its number wherever it comes again: values that travel, which is what is looked for, come again.
 // Of numbers only the magnitude is written, as in traces.
 
-// shareVersion begins a share.
-const shareVersion = 1
+// shareVersion begins a share. Version 1 did not say what texts are made of.
+const shareVersion = 2
 
 // Bounds of what is read: more is no share of this program.
 const (
@@ -95,6 +95,16 @@ func (w *writer) values(list []value.Value) {
 	}
 }
 
+// made writes what texts are made of.
+func (w *writer) made(list []value.Made) {
+	w.number(uint64(len(list)))
+	for _, m := range list {
+		w.b = append(w.b, byte(m.Class), m.Piece)
+		w.number(uint64(m.Of))
+		w.hash(m.Hash)
+	}
+}
+
 // packShare writes a share.
 func packShare(s *window.Share) ([]byte, error) {
 	w := &writer{b: []byte{shareVersion}, hashes: map[uint64]uint64{}}
@@ -135,6 +145,8 @@ func packShare(s *window.Share) ([]byte, error) {
 		w.signed(int64(e.Bytes))
 		w.values(e.Binds)
 		w.values(e.Cells)
+		w.made(e.MadeBinds)
+		w.made(e.MadeCells)
 	}
 	return w.b, nil
 }
@@ -262,10 +274,24 @@ func (r *reader) values() []value.Value {
 	return out
 }
 
+// made reads what texts among so many values are made of.
+func (r *reader) made(of int) (out []value.Made) {
+	for range r.length() {
+		m := value.Made{Class: value.Class(r.byte()), Piece: r.byte(), Of: uint32(r.number()), Hash: r.hash()} //nolint:gosec // checked below
+		if r.failed || m.Class >= value.Classes || m.Piece >= value.MaxPieces || uint64(m.Of) >= uint64(of) {  //nolint:gosec // a length
+			r.take(uint64(len(r.b)) + 1)
+			return nil
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
 // unpackShare reads what packShare wrote.
 func unpackShare(b []byte) (*window.Share, error) {
 	r := &reader{b: b}
-	if r.byte() != shareVersion {
+	version := r.byte()
+	if version == 0 || version > shareVersion {
 		return nil, errShare
 	}
 	s := &window.Share{From: r.signed(), Until: r.signed(), Off: r.byte() != 0, Epoch: r.signed(), Key: r.fixed()}
@@ -290,6 +316,9 @@ func unpackShare(b []byte) (*window.Share, error) {
 		e.Failed, e.Last = r.byte() != 0, r.byte() != 0
 		e.Rows, e.Bytes = int(r.signed()), int(r.signed())
 		e.Binds, e.Cells = r.values(), r.values()
+		if version > 1 {
+			e.MadeBinds, e.MadeCells = r.made(len(e.Binds)), r.made(len(e.Cells))
+		}
 		if r.failed {
 			return nil, errShare
 		}

@@ -37,6 +37,14 @@ func drawnShare(t *rapid.T) *window.Share {
 		}
 		return out
 	}
+	made := func(of []value.Value) (out []value.Made) {
+		for i := range of {
+			if rapid.Bool().Draw(t, "made") {
+				out = append(out, value.Made{Hash: rapid.Uint64Range(1, 6).Draw(t, "hash"), Of: uint32(i), Piece: rapid.Uint8Range(0, value.MaxPieces-1).Draw(t, "piece"), Class: value.Integer}) //nolint:gosec // few
+			}
+		}
+		return out
+	}
 	for range rapid.IntRange(0, 6).Draw(t, "executions") {
 		at := s.From + rapid.Int64Range(-1e9, 1e9).Draw(t, "start")
 		s.Executions = append(s.Executions, &trace.Execution{
@@ -45,6 +53,8 @@ func drawnShare(t *rapid.T) *window.Share {
 			Rows: rapid.IntRange(-1, 99).Draw(t, "rows"), Bytes: rapid.IntRange(0, 1e6).Draw(t, "size"), Partition: rapid.Uint64Range(0, 2).Draw(t, "partition"),
 			Binds: values("binds"), Cells: values("cells"),
 		})
+		e := s.Executions[len(s.Executions)-1]
+		e.MadeBinds, e.MadeCells = made(e.Binds), made(e.Cells)
 	}
 	return s
 }

@@ -66,6 +66,7 @@ type column struct {
 	key     bool                  // it was bound: rows are looked for by it
 	numbers [2*65 + 1]uint64      // Numbers, from -65 on
 	classes [value.Classes]uint64 // Classes
+	pieces  [value.MaxPieces]map[value.Class]*Piece
 }
 
 // plan is where the values of a statement go.
@@ -179,6 +180,8 @@ func (b *Book) Add(e *trace.Execution) {
 		c.value(v)
 		b.recent.Seen(v.Hash, e.End)
 	}
+	made(e.MadeBinds, e.Binds, p.binds)
+	made(e.MadeCells, e.Cells, p.cells)
 	b.touched(e, p.table)
 	if !e.Failed {
 		b.keys.add(e, p)
@@ -251,6 +254,40 @@ func (c *column) value(v *value.Value) {
 	}
 }
 
+// made takes in what texts are made of.
+func made(list []value.Made, of []value.Value, columns []*column) {
+	for _, m := range list {
+		i := int(of[m.Of].Index)
+		if i >= len(columns) || columns[i] == nil || m.Piece >= value.MaxPieces {
+			continue
+		}
+		c := columns[i]
+		if c.pieces[m.Piece] == nil {
+			c.pieces[m.Piece] = map[value.Class]*Piece{}
+		}
+		x := c.pieces[m.Piece][m.Class]
+		if x == nil {
+			x = &Piece{Number: m.Piece, Class: m.Class.String(), Values: sketch.New(otherValues)}
+			c.pieces[m.Piece][m.Class] = x
+		}
+		x.Seen++
+		x.Values.Add(m.Hash)
+	}
+}
+
+// made lists what its texts are made of.
+func (c *column) made() (out []Piece) {
+	for _, of := range c.pieces {
+		for _, x := range of {
+			one := *x
+			one.Values = x.Values.Clone()
+			out = append(out, one)
+		}
+	}
+	slices.SortFunc(out, Piece.compare)
+	return out
+}
+
 // coarse keeps the three leading bits of a number, rounding down.
 func coarse(n int64) int64 {
 	if n < 0 {
@@ -313,6 +350,7 @@ func (b *Book) Document() *Document {
 	for _, c := range b.columns {
 		one := c.Column
 		one.Values, one.Distinct, one.Literals, one.Bytes = c.Values.Clone(), c.Values.Distinct(), c.Literals.clone(), c.Bytes.Clone()
+		one.Pieces = c.made()
 		one.Coarse, one.Numbers, one.Classes = maps.Clone(c.Coarse), map[int8]uint64{}, map[string]uint64{}
 		for i, n := range c.numbers {
 			if n != 0 {

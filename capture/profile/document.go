@@ -50,6 +50,16 @@ type Column struct {
 
 	Distinct float64        `json:"distinct"` // estimate of the number of different values
 	Values   *sketch.Values `json:"values,omitempty"`
+	// Pieces are the identifiers that its texts are made of (123 of "user:123"), by place and class.
+	Pieces []Piece `json:"pieces,omitempty"`
+}
+
+// Piece is what is known of one part of a column's texts.
+type Piece struct {
+	Number uint8          `json:"number"` // which part, from 0
+	Class  string         `json:"class"`
+	Seen   uint64         `json:"seen"` // texts that have it
+	Values *sketch.Values `json:"values,omitempty"`
 }
 
 // Range is that of numbers.
@@ -200,6 +210,7 @@ func (e Epoch) derived() Epoch {
 	e.Columns, e.Parameters, e.Tables = slices.Clone(e.Columns), slices.Clone(e.Parameters), slices.Clone(e.Tables)
 	for i := range e.Columns {
 		e.Columns[i].Values = nil
+		e.Columns[i].Pieces = nil
 		e.Columns[i].Literals = e.Columns[i].Literals.derived()
 	}
 	for i := range e.Parameters {
@@ -260,7 +271,18 @@ func (c Column) merge(o Column) Column {
 	c.Range = c.Range.merge(o.Range)
 	c.Literals = c.Literals.merge(o.Literals)
 	c.Values, c.Distinct = together(c.Values, o.Values, c.Distinct, o.Distinct)
+	c.Pieces = join(c.Pieces, o.Pieces, Piece.compare, Piece.merge)
 	return c
+}
+
+func (p Piece) compare(o Piece) int {
+	return cmp.Or(cmp.Compare(p.Number, o.Number), cmp.Compare(p.Class, o.Class))
+}
+
+func (p Piece) merge(o Piece) Piece {
+	p.Seen += o.Seen
+	p.Values, _ = together(p.Values, o.Values, 0, 0)
+	return p
 }
 
 func (p Parameter) compare(o Parameter) int {

@@ -71,15 +71,14 @@ func (s *sample) add(e *trace.Execution, p *plan) {
 	}
 }
 
-// single tells whether a bound value is the only one of its variable, and the variable one of the partition key.
+// single tells whether a bound value is the only one of its variable, and every row of the answer has it: WHERE compares the column by =.
 func single(e *trace.Execution, v *value.Value) bool {
-	for _, at := range e.Statement.PartitionKey {
-		if at == int(v.Index) && at < len(e.Statement.Variables) {
-			name := e.Statement.Variables[at].Name
-			return trace.ColumnOf(name) == name
-		}
+	at := trace.Variable(e.Statement, int(v.Index))
+	if at < 0 || at < len(e.Statement.Ranges) && e.Statement.Ranges[at] {
+		return false
 	}
-	return false
+	name := e.Statement.Variables[at].Name
+	return trace.ColumnOf(name) == name && (slices.Contains(e.Statement.PartitionKey, at) || slices.Contains(e.Statement.Key, name))
 }
 
 func (s *sample) begin() { s.row, s.values = s.row[:0], s.values[:0] }

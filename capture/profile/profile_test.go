@@ -285,3 +285,20 @@ func BenchmarkAdd(b *testing.B) {
 		i++
 	}
 }
+
+// What WHERE compares by = is a part of each row that is found, a clustering column too: a row read by its whole key is one of its key's.
+func TestEqualityIsPartOfTheRow(t *testing.T) {
+	b := New(Options{Epoch: 9, Source: 1, Began: began, Started: began})
+	st := &trace.Statement{Fingerprint: "one", Keyspace: "shop", Table: "orders", Variables: []proxy.Column{of("orders", "shop"), of("orders", "id"), of("orders", "placed")},
+		Ranges: []bool{false, false, true}, Results: []proxy.Column{of("orders", "buyer")}, PartitionKey: []int{0}, Key: []string{"shop", "id"}}
+	b.Add(&trace.Execution{Statement: st, End: 1, Rows: 1, Last: true, Binds: []value.Value{hashed(1, 0, 0), hashed(2, 1, 0), hashed(3, 2, 0)}, Cells: []value.Value{hashed(4, 0, 0)}})
+	found := map[string]bool{}
+	for _, k := range b.Document().Epochs[0].Keys {
+		for _, c := range k.Rows[0].Cells {
+			found[c.Column] = true
+		}
+	}
+	if !found["shop"] || !found["id"] || !found["buyer"] || found["placed"] {
+		t.Errorf("the row has %v", found)
+	}
+}

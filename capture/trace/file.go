@@ -49,12 +49,17 @@ type written struct {
 	Partition uint64  `json:"k,omitempty"`
 	Binds     []datum `json:"v,omitempty"`
 	Cells     []datum `json:"c,omitempty"`
+	MadeBinds []made  `json:"mv,omitempty"`
+	MadeCells []made  `json:"mc,omitempty"`
 }
 
 // datum is a value as an array: hash, bytes, index, row, class, magnitude (100: no number), null.
 type datum [7]int64
 
 const noNumber = 100
+
+// made is what a text is made of, as an array: hash, which value, piece, class.
+type made [4]int64
 
 // Writer writes executions to a file. It is for one goroutine.
 type Writer struct {
@@ -106,6 +111,13 @@ func (w *Writer) data(values []value.Value) []datum {
 	return out
 }
 
+func (w *Writer) made(list []value.Made) (out []made) {
+	for _, m := range list {
+		out = append(out, made{int64(w.hash(m.Hash)), int64(m.Of), int64(m.Piece), int64(m.Class)})
+	}
+	return out
+}
+
 // Add writes one execution. Of statements beyond 65,536 none is written.
 func (w *Writer) Add(e *Execution) error {
 	n, ok := w.known[e.Statement]
@@ -121,6 +133,7 @@ func (w *Writer) Add(e *Execution) error {
 	return w.json.Encode(line{Execution: &written{
 		Statement: n, Start: e.Start, End: e.End, Process: w.hash(e.Process), Batch: w.hash(e.Batch), Sequence: e.Sequence,
 		Failed: e.Failed, Last: e.Last, Rows: e.Rows, Bytes: e.Bytes, Partition: w.hash(e.Partition), Binds: w.data(e.Binds), Cells: w.data(e.Cells),
+		MadeBinds: w.made(e.MadeBinds), MadeCells: w.made(e.MadeCells),
 	}})
 }
 
@@ -172,7 +185,18 @@ func (w *written) execution(known []*Statement) (*Execution, error) {
 	return &Execution{
 		Statement: known[w.Statement], Start: w.Start, End: w.End, Process: w.Process, Batch: w.Batch, Sequence: w.Sequence,
 		Failed: w.Failed, Last: w.Last, Rows: w.Rows, Bytes: w.Bytes, Partition: w.Partition, Binds: values(w.Binds), Cells: values(w.Cells),
+		MadeBinds: pieces(w.MadeBinds, len(w.Binds)), MadeCells: pieces(w.MadeCells, len(w.Cells)),
 	}, nil
+}
+
+// pieces reads back what texts among n values are made of.
+func pieces(list []made, n int) (out []value.Made) {
+	for _, m := range list {
+		if m[1] >= 0 && m[1] < int64(n) && m[2] >= 0 && m[2] < value.MaxPieces && m[3] > 0 && m[3] < value.Classes {
+			out = append(out, value.Made{Hash: uint64(m[0]), Of: uint32(m[1]), Piece: uint8(m[2]), Class: value.Class(m[3])})
+		}
+	}
+	return out
 }
 
 // values reads values back.

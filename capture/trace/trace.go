@@ -54,6 +54,8 @@ type Execution struct {
 	Partition  uint64 // hash of the partition key, 0 if it is not all bound
 	// Binds are the bound values by place (Places), the elements of lists one by one; Cells those of the first rows.
 	Binds, Cells []value.Value
+	// MadeBinds and MadeCells are what texts among them are made of ("user:123").
+	MadeBinds, MadeCells []value.Made
 }
 
 // Places numbers the variables of a statement so that those of one list, IN (?, ?, ?), have the same number whatever its

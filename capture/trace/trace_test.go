@@ -114,6 +114,11 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 					Class: value.Class(rapid.IntRange(0, 7).Draw(t, "class")), Null: rapid.Bool().Draw(t, "null"), Numeric: rapid.Bool().Draw(t, "numeric"), Number: rapid.Int64().Draw(t, "number"),
 				})
 			}
+			for i := range e.Binds {
+				if rapid.Bool().Draw(t, "made") {
+					e.MadeBinds = append(e.MadeBinds, value.Made{Hash: uint64(rapid.IntRange(0, 3).Draw(t, "hash")), Of: uint32(i), Piece: rapid.Uint8Range(0, 3).Draw(t, "piece"), Class: value.Integer})
+				}
+			}
 			want = append(want, e)
 		}
 		var file bytes.Buffer
@@ -141,6 +146,13 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 					t.Fatalf("magnitude %d of %d, was %d", v.Magnitude(), v.Number, o.Magnitude())
 				}
 				v.Hash, v.Number = o.Hash, o.Number
+			}
+			for k := range e.MadeBinds {
+				m, o := &e.MadeBinds[k], &want[i].MadeBinds[k]
+				if before, known := same[o.Hash]; known && before != m.Hash {
+					t.Fatal("what a text is made of is not equal to the like any more")
+				}
+				m.Hash = o.Hash
 			}
 			if d := cmp.Diff(want[i], e); d != "" {
 				t.Fatal(d)

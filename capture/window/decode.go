@@ -114,6 +114,7 @@ func (d *decoder) decode(x *sample) *trace.Execution {
 				v.Index, v.Row = uint16(c), uint16(row)
 				e.Cells = append(e.Cells, v)
 			})
+			e.MadeCells = d.made(e.MadeCells, &st.Results[c].Type, cell, len(e.Cells))
 		})
 	}
 	return e
@@ -126,12 +127,33 @@ func (d *decoder) bind(e *trace.Execution, t *proxy.Type, v *proxy.Value, place 
 		}
 		return
 	}
+	if len(e.Binds) >= maxBinds {
+		return
+	}
 	d.hash.Each(t, v.Bytes, func(v value.Value) {
 		if len(e.Binds) < maxBinds {
 			v.Index = uint16(place)
 			e.Binds = append(e.Binds, v)
 		}
 	})
+	e.MadeBinds = d.made(e.MadeBinds, t, v.Bytes, len(e.Binds))
+}
+
+// maxMade is how many identifiers that texts are made of an execution has at most.
+const maxMade = 256
+
+// made notes what a text, the last of n values, is made of.
+func (d *decoder) made(out []value.Made, t *proxy.Type, b []byte, n int) []value.Made {
+	if t.Elements != nil || value.ClassOf(t) != value.Text || n == 0 || n > 1<<16 {
+		return out
+	}
+	d.hash.Made(b, func(m value.Made) {
+		if len(out) < maxMade {
+			m.Of = uint32(n - 1) // #nosec G115 -- 65,536 at most
+			out = append(out, m)
+		}
+	})
+	return out
 }
 
 // describe works out what is asked of a statement for each of its values.

@@ -65,7 +65,7 @@ func spread(count, middle uint64) histogram.Distribution {
 // Feed adds a feed from a result column of one statement to the variable of another.
 func (t *Traffic) Feed(from, fromTable, fromColumn, to, toTable, toColumn string, more feed.Feed) {
 	more.From = feed.End{Fingerprint: from, Keyspace: t.Keyspace, Table: fromTable, Column: fromColumn}
-	more.To = feed.End{Fingerprint: to, Keyspace: t.Keyspace, Table: toTable, Column: toColumn}
+	more.To = feed.End{Fingerprint: to, Index: more.To.Index, Keyspace: t.Keyspace, Table: toTable, Column: toColumn}
 	t.feeds = append(t.feeds, more)
 }
 

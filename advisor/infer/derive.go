@@ -1,0 +1,171 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helenus-db/helenus/capture/profile"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// This file leaves out of keys what others of their columns determine: a member has one tenant, so that a setting's key is its member and its name, though
+// the tenant's id is in its primary key too. What is determined is looked up in rows that share a value (docs/design/mapping.md A3).
+
+// samples are the rows that were kept of each table by the values in them.
+type samples map[table]map[uint64][]profile.Row
+
+func (s samples) add(keys []profile.Key) {
+	for i := range keys {
+		k := &keys[i]
+		for _, row := range k.Rows {
+			of := table{row.Keyspace, row.Table}
+			if s[of] == nil {
+				s[of] = map[uint64][]profile.Row{}
+			}
+			s[of][k.Hash] = append(s[of][k.Hash], row)
+		}
+	}
+}
+
+// cell is the hash of a row's value in a column.
+func cell(row *profile.Row, column string) (uint64, bool) {
+	i, ok := slices.BinarySearchFunc(row.Cells, column, func(c profile.Cell, name string) int {
+		switch {
+		case c.Column < name:
+			return -1
+		case c.Column > name:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return 0, false
+	}
+	return row.Cells[i].Hash, true
+}
+
+// facts are what the rows of a table with a value in one column have in another, by the value. kept: only of values by which rows were kept, of which there are no others
+// then, up to fullGroup.
+func (s samples) facts(of table, by, column string, kept bool) map[uint64][]uint64 {
+	out := map[uint64][]uint64{}
+	for hash, rows := range s[of] {
+		for i := range rows {
+			h, ok := cell(&rows[i], by)
+			if !ok || kept && h != hash {
+				continue
+			}
+			if v, ok := cell(&rows[i], column); ok && !slices.Contains(out[h], v) {
+				out[h] = append(out[h], v)
+			}
+		}
+	}
+	return out
+}
+
+// Bounds of what is taken to be determined.
+const (
+	leastGroups = 8    // values with rows in both tables
+	byChance    = 1e-6 // chance of that many agreeing if they had nothing to do with each other
+)
+
+// agreement is how many values have the same rows' cells in two tables, and how many would with those of another value.
+type agreement struct{ n, agreed, decoys int }
+
+// holds tells whether all agree, and would not by chance.
+func (a agreement) holds() bool {
+	return a.n >= leastGroups && a.agreed == a.n && math.Pow(float64(a.decoys+1)/float64(a.n+2), float64(a.n)) < byChance
+}
+
+// agree compares what is determined in one table with what another one says: each value's with its own, and with that of the next one, the null control.
+func agree(here, there map[uint64][]uint64) (a agreement) {
+	var both []uint64
+	for hash := range here {
+		if len(there[hash]) > 0 {
+			both = append(both, hash)
+		}
+	}
+	slices.Sort(both)
+	within := func(list, of []uint64) bool {
+		return !slices.ContainsFunc(list, func(v uint64) bool { return !slices.Contains(of, v) })
+	}
+	for i, hash := range both {
+		a.n++
+		if within(here[hash], there[hash]) {
+			a.agreed++
+		}
+		if within(here[hash], there[both[(i+1)%len(both)]]) {
+			a.decoys++
+		}
+	}
+	return a
+}
+
+// narrow leaves out of a key of several columns what the others determine.
+func (b *modeller) narrow(src *source) {
+	if len(b.samples[src.name]) == 0 {
+		return
+	}
+	for again := true; again && len(src.key) > 1; {
+		again = false
+		for _, name := range slices.Clone(src.key) {
+			if text := b.determined(src, name); text != "" {
+				src.key = slices.DeleteFunc(slices.Clone(src.key), func(k string) bool { return k == name })
+				src.implied = append(src.implied, text)
+				again = true
+				break
+			}
+		}
+	}
+}
+
+// determined says by what a column of a key is determined, "" if by nothing: another column of the key holds the key of an entity that has it.
+func (b *modeller) determined(src *source, name string) string {
+	c := src.schema.Column(name)
+	for _, by := range src.key {
+		x := src.schema.Column(by)
+		if by == name || src.spread(by, name) {
+			continue
+		}
+		for _, t := range b.targets(src, *x) {
+			if t.probability < Probable {
+				continue
+			}
+			if other, a := b.same(src, *x, *c, t.to); other != "" {
+				return fmt.Sprintf("%s determines %s: in %d of %d rows looked at it is %s, %d by chance", by, name, a.agreed, a.n, t.to.id(other), a.decoys)
+			}
+		}
+	}
+	return ""
+}
+
+// same finds the column of an entity's table that a column of another table always equals, where both speak of the same one.
+func (b *modeller) same(src *source, x, c schema.Column, to *source) (column string, found agreement) {
+	if len(b.samples[src.name]) == 0 || len(b.samples[to.name]) == 0 {
+		return "", found
+	}
+	here := b.samples.facts(src.name, x.Name, c.Name, false)
+	for _, y := range to.schema.Columns {
+		if y.Type != c.Type || y.Name == to.key[0] {
+			continue
+		}
+		if a := agree(here, b.samples.facts(to.name, to.key[0], y.Name, false)); a.holds() && a.n > found.n {
+			column, found = y.Name, a
+		}
+	}
+	return column, found
+}
+
+// spread tells whether what was measured speaks against one column determining another: there are more partitions by both than values of the first.
+func (s *source) spread(by, name string) bool {
+	partition := s.schema.PartitionKey()
+	if s.stats == nil || len(partition) != 2 || s.distinct(by) == 0 {
+		return false
+	}
+	for _, c := range partition {
+		if c.Name != by && c.Name != name {
+			return false
+		}
+	}
+	return s.stats.Partitions > 1.05*s.distinct(by)
+}

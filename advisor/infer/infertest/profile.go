@@ -1,0 +1,82 @@
+package infertest
+
+import (
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"github.com/helenus-db/helenus/capture/profile"
+	"github.com/helenus-db/helenus/capture/sketch"
+)
+
+// Rows builds what was kept of rows: sketches of columns, and the rows by each value in them.
+type Rows struct {
+	Keyspace string
+	sketches map[[2]string]*sketch.Values
+	keys     map[uint64]*profile.Key
+	pieces   map[[2]string]*profile.Piece
+}
+
+// Hash stands for a value's hash. Equal values have equal ones, whatever column they are in.
+func Hash(value string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(value)) // never fails
+	return h.Sum64() * 0x9E3779B97F4A7C15
+}
+
+// Add adds a row of a table: column, value, column, value.
+func (r *Rows) Add(table string, cells ...string) {
+	if r.keys == nil {
+		r.sketches, r.keys = map[[2]string]*sketch.Values{}, map[uint64]*profile.Key{}
+	}
+	row := profile.Row{Keyspace: r.Keyspace, Table: table, Seen: 1, ID: uint64(len(r.keys))}
+	for i := 0; i < len(cells); i += 2 {
+		h, of := Hash(cells[i+1]), [2]string{table, cells[i]}
+		if r.sketches[of] == nil {
+			r.sketches[of] = sketch.New(1024)
+		}
+		r.sketches[of].Add(h)
+		row.Cells = append(row.Cells, profile.Cell{Column: cells[i], Hash: h})
+	}
+	slices.SortFunc(row.Cells, func(a, b profile.Cell) int { return cmp.Compare(a.Column, b.Column) })
+	for _, c := range row.Cells {
+		if r.keys[c.Hash] == nil {
+			r.keys[c.Hash] = &profile.Key{Hash: c.Hash}
+		}
+		r.keys[c.Hash].Rows = append(r.keys[c.Hash].Rows, row)
+	}
+}
+
+// Made adds a row with one text, which is made of an identifier of a class, after something else: "user:5".
+func (r *Rows) Made(table, column, class, prefix, identifier string) {
+	r.Add(table, column, prefix+identifier)
+	of := [2]string{table, column}
+	if r.pieces == nil {
+		r.pieces = map[[2]string]*profile.Piece{}
+	}
+	if r.pieces[of] == nil {
+		r.pieces[of] = &profile.Piece{Number: 1, Class: class, Values: sketch.New(256)}
+	}
+	r.pieces[of].Seen++
+	r.pieces[of].Values.Add(Hash(identifier))
+}
+
+// Document is what was built, of one epoch.
+func (r *Rows) Document() *profile.Document {
+	e := profile.Epoch{ID: 1, Source: 1, Began: Start, Last: Start}
+	for of, values := range r.sketches {
+		c := profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Read: values.Total(), Values: values, Distinct: values.Distinct()}
+		if p := r.pieces[of]; p != nil {
+			c.Pieces = []profile.Piece{*p}
+		}
+		e.Columns = append(e.Columns, c)
+	}
+	slices.SortFunc(e.Columns, func(a, b profile.Column) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
+	})
+	for _, hash := range slices.Sorted(maps.Keys(r.keys)) {
+		e.Keys = append(e.Keys, *r.keys[hash])
+	}
+	return &profile.Document{Epochs: []profile.Epoch{e}}
+}
