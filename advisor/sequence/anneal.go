@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // AnnealOptions says how to look for a better sequence by chance.
@@ -54,7 +56,7 @@ type annealing struct {
 	in      *instance
 	p       *Problem
 	random  *rand.Rand
-	s       *scratch
+	s       *graph.Paths
 	open    [][]bool
 	bits    [][]uint64  // by step: the open tables, as a memo wants them
 	asked   []*memo     // by demand
@@ -125,7 +127,7 @@ type mark struct {
 
 func newAnnealing(in *instance, seed uint64) *annealing {
 	steps, count := len(in.status), len(in.size)
-	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newScratch(in.states), born: make([]int, steps), size: make([]float64, steps),
+	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newPaths(in.states), born: make([]int, steps), size: make([]float64, steps),
 		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
 		asked: make([]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
@@ -140,11 +142,11 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	for i := range in.demands {
 		read := slices.Clone(in.needed[i])
 		g := in.demands[i]
-		longest = max(longest, len(g.roles))
+		longest = max(longest, len(g.Roles))
 		s.asked[i] = newMemo(g, count)
-		g.lowerToCheapest(least, s.s)
-		for _, r := range g.roles[1:] {
-			read = append(read, r.table)
+		lowerToCheapest(g, least, s.s)
+		for _, r := range g.Roles[1:] {
+			read = append(read, r.Table)
 		}
 		for _, n := range in.needed[i] {
 			least[n] = math.Inf(-1)
@@ -156,11 +158,11 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		if !in.mayBeBorn(n) {
 			continue
 		}
-		longest = max(longest, len(g.roles))
-		g.lowerToCheapest(least, s.s)
+		longest = max(longest, len(g.Roles))
+		lowerToCheapest(g, least, s.s)
 		var read []int32
-		for _, r := range g.roles[1:] {
-			read = append(read, r.table)
+		for _, r := range g.Roles[1:] {
+			read = append(read, r.Table)
 		}
 		note(s.feeds, n, read)
 	}
@@ -232,15 +234,15 @@ func (s *annealing) repriceDemand(t int, i int32) {
 }
 
 // takePath notes the tables of the path that was found last.
-func (w *reads) takePath(g *graph, s *scratch) {
+func (w *reads) takePath(g *graph.Graph, s *graph.Paths) {
 	w.count = 0
-	g.walkPath(s, func(_ int32, a *arc) {
+	g.Walk(s, func(_ int32, e *graph.Edge) {
 		switch {
-		case a.role == 0 || w.count < 0:
+		case e.Role == 0 || w.count < 0:
 		case int(w.count) == len(w.list):
 			w.count = -1
 		default:
-			w.list[w.count] = g.roles[a.role].table
+			w.list[w.count] = g.Roles[e.Role].Table
 			w.count++
 		}
 	})

@@ -1,6 +1,6 @@
 // Package sequence answers the mathematical question of a design that follows time: which tables to keep at each of several
 // steps, so that everything that must be answered is at every step, at the least cost of answering, keeping, and changing
-// over (seed 004, equations 1 to 14). It knows nothing of columns and statements. It imports advisor/choice, the kernel, and advisor/solve.
+// over (seed 004, equations 1 to 14). It knows nothing of columns and statements. It imports advisor/choice, the kernel, advisor/graph and advisor/solve.
 //
 // problem.go defines the question; Problem.Cost is the definition that everything else is tested against.
 //
@@ -43,6 +43,6 @@
 // # Where this is thin today
 //
 // Without a solver there is no bound that counts changes, and sequences that change stay unproven. The program of all steps is given to the solver as it is: arcs that a bound could rule out are ruled out within one step alone (package choice), so
-// that with more than 120,000 of them it is not tried. Many sequences that cost the same may leave the fewest tables unproven (Result.Fewest). graph.go compiles graphs as choice's demand.go does, over other data. All is
+// that with more than 120,000 of them it is not tried. Many sequences that cost the same may leave the fewest tables unproven (Result.Fewest). All is
 // deterministic as long as no wall limit is reached.
 package sequence

@@ -78,7 +78,7 @@ func (s *search) mayBeKept(n int) bool {
 // descend takes steps while they help: courses tuned; a table kept out of an interval of time and what lacks bought anew; a table let in for an interval, and then
 // those tuned that it may make useless.
 func (s *search) descend() {
-	s.limit = s.s.work + s.budget
+	s.limit = s.s.Work + s.budget
 	s.tuneAll()
 	for again := true; again && !s.budgetSpent(); {
 		again = false

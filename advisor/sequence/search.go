@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // search improves a sequence. Its steps are whole courses: of one table, given all others, the best course along time is found
@@ -24,7 +25,7 @@ type search struct {
 	barred   int         // table that may not be bought; choice.None
 	timePath timePath
 	sums     float64 // of what weigh added up, for what is rounding
-	s        *scratch
+	s        *graph.Paths
 	journal  [][2]int32 // flips, steps and tables
 	budget   int        // of scratch.work, for each descent
 	limit    int        // of scratch.work, for this one
@@ -36,7 +37,7 @@ type search struct {
 
 func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 	steps, tables := len(in.status), len(in.size)
-	s := &search{in: in, concern: make([][]int32, tables), feeds: make([][]int32, tables), timePath: newTimePath(steps), s: newScratch(in.states), budget: budget, done: done,
+	s := &search{in: in, concern: make([][]int32, tables), feeds: make([][]int32, tables), timePath: newTimePath(steps), s: newPaths(in.states), budget: budget, done: done,
 		size: make([]float64, steps), rate: make([]float64, steps), born: make([][]int32, steps), barred: choice.None, least: math.Inf(1)}
 	for range steps {
 		s.open = append(s.open, make([]bool, tables))
@@ -51,8 +52,8 @@ func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 	for i := range in.demands {
 		s.price, s.uses = append(s.price, make([]float64, steps)), append(s.uses, make([][]int32, steps))
 		seen := map[int32]bool{}
-		for _, r := range in.demands[i].roles[1:] {
-			seen[r.table] = true
+		for _, r := range in.demands[i].Roles[1:] {
+			seen[r.Table] = true
 		}
 		for _, n := range in.needed[i] {
 			seen[n] = true
@@ -65,8 +66,8 @@ func newSearch(in *instance, budget int, done <-chan struct{}) *search {
 		if !in.mayBeBorn(g) {
 			continue
 		}
-		for _, r := range in.loads[g].roles[1:] {
-			note(s.feeds, r.table, int32(g))
+		for _, r := range in.loads[g].Roles[1:] {
+			note(s.feeds, r.Table, int32(g))
 		}
 	}
 	return s
@@ -83,7 +84,7 @@ func (in *instance) mayBeBorn(n int) bool {
 }
 
 // budgetSpent reports whether no more moves are to be tried; cancelled, whether the search must end with what it has.
-func (s *search) budgetSpent() bool { return s.s.work > s.limit || s.cancelled() }
+func (s *search) budgetSpent() bool { return s.s.Work > s.limit || s.cancelled() }
 
 func (s *search) cancelled() bool {
 	select {
@@ -137,16 +138,16 @@ func (s *search) repriceLoad(t, n int) {
 		return
 	}
 	g := s.in.loads[n]
-	s.load[t][n] = g.cheapestPrice(s.open[t-1], s.s)
+	s.load[t][n] = g.Cheapest(s.open[t-1], s.s)
 	s.sources[t][n] = s.pathTables(g, s.load[t][n], s.sources[t][n])
 }
 
-func (s *search) pathTables(g *graph, price float64, list []int32) []int32 {
+func (s *search) pathTables(g *graph.Graph, price float64, list []int32) []int32 {
 	list = list[:0]
 	if !math.IsInf(price, 1) {
-		g.walkPath(s.s, func(_ int32, a *arc) {
-			if a.role != 0 {
-				list = append(list, g.roles[a.role].table)
+		g.Walk(s.s, func(_ int32, e *graph.Edge) {
+			if e.Role != 0 {
+				list = append(list, g.Roles[e.Role].Table)
 			}
 		})
 	}
@@ -168,7 +169,7 @@ func (s *search) demandCost(i, t int) float64 {
 	if !s.in.demandPresent(i, s.open[t]) {
 		return 0
 	}
-	v := s.in.demands[i].cheapestPrice(s.open[t], s.s)
+	v := s.in.demands[i].Cheapest(s.open[t], s.s)
 	if math.IsInf(v, 1) {
 		return v
 	}
@@ -382,7 +383,7 @@ func (s *search) setKeepCost(t, n int) {
 			if int(g) == n || !slices.Contains(s.feeds[n], g) {
 				continue
 			}
-			compare(s.load[t+1][g], func() float64 { return s.in.loads[g].cheapestPrice(s.open[t], s.s) }, is && !slices.Contains(s.sources[t+1][g], int32(n)))
+			compare(s.load[t+1][g], func() float64 { return s.in.loads[g].Cheapest(s.open[t], s.s) }, is && !slices.Contains(s.sources[t+1][g], int32(n)))
 		}
 	}
 	switch {
@@ -418,7 +419,7 @@ func (s *search) creationCost(t, n int) float64 {
 	if is {
 		cost += s.load[t][n]
 	} else {
-		cost += s.in.loads[n].cheapestPrice(s.open[t-1], s.s)
+		cost += s.in.loads[n].Cheapest(s.open[t-1], s.s)
 	}
 	if size := s.in.size[n]; p.Overlap && size > 0 {
 		others := s.size[t-1]
@@ -442,12 +443,12 @@ func (s *search) repairDemands() bool {
 					continue
 				}
 				g := s.in.demands[i]
-				u := make([]float64, len(g.roles))
-				for j, r := range g.roles {
-					if j == 0 || s.open[t][r.table] {
+				u := make([]float64, len(g.Roles))
+				for j, r := range g.Roles {
+					if j == 0 || s.open[t][r.Table] {
 						continue
 					}
-					n := int(r.table)
+					n := int(r.Table)
 					if s.in.status[t][n] == closed || n == s.barred {
 						u[j] = math.Inf(1)
 						continue
@@ -455,18 +456,18 @@ func (s *search) repairDemands() bool {
 					u[j] = p.Tables[n].Upkeep[t] + s.rate[t]*s.in.size[n] + 1e-12
 					if (t == 0 || !s.open[t-1][n]) && (t+1 == len(s.open) || !s.open[t+1][n]) {
 						u[j] += p.Tables[n].Birth[t]
-						if t > 0 && !math.IsInf(s.in.loads[n].floor, 1) {
-							u[j] += s.in.loads[n].floor
+						if floor := floorPrice(s.in.loads[n]); t > 0 && !math.IsInf(floor, 1) {
+							u[j] += floor
 						}
 					}
 				}
-				if math.IsInf(g.shortestPath(p.Demands[i].Weights[t], u, s.s), 1) {
+				if math.IsInf(g.Shortest(p.Demands[i].Weights[t], u, s.s), 1) {
 					return false
 				}
 				var list []int
-				g.walkPath(s.s, func(_ int32, a *arc) {
-					if a.role != 0 && !s.open[t][g.roles[a.role].table] {
-						list = append(list, int(g.roles[a.role].table))
+				g.Walk(s.s, func(_ int32, e *graph.Edge) {
+					if e.Role != 0 && !s.open[t][g.Roles[e.Role].Table] {
+						list = append(list, int(g.Roles[e.Role].Table))
 					}
 				})
 				for _, n := range list {
@@ -483,7 +484,7 @@ func (s *search) repairDemands() bool {
 func (s *search) openTable(t, n int) {
 	p, from := s.in.p, t
 	for from > 0 && !s.open[from-1][n] {
-		if !s.in.unborn[from][n] && (p.Most == 0 || len(s.born[from]) < p.Most) && !math.IsInf(s.in.loads[n].cheapestPrice(s.open[from-1], s.s), 1) {
+		if !s.in.unborn[from][n] && (p.Most == 0 || len(s.born[from]) < p.Most) && !math.IsInf(s.in.loads[n].Cheapest(s.open[from-1], s.s), 1) {
 			break
 		}
 		if s.in.status[from-1][n] == closed {

@@ -157,7 +157,7 @@ func (s *search) changeBetween(a, b []bool) (list []tableChange) {
 		case a[n] && !b[n]:
 			list = append(list, tableChange{table: n, dropped: true})
 		case b[n] && !a[n]:
-			list = append(list, tableChange{table: n, price: s.in.loads[n].cheapestPrice(a, s.s)})
+			list = append(list, tableChange{table: n, price: s.in.loads[n].Cheapest(a, s.s)})
 		}
 	}
 	return list
