@@ -18,7 +18,6 @@ const (
 // instance is a compiled Problem, as far as it is not settled yet.
 type instance struct {
 	p       *Problem
-	begin   []int          // the first steps of intervals in which all demands weigh the same, and at the end the number of steps
 	status  [][]int8       // by step and table
 	unborn  [][]bool       // by step and table: it is not created for that step
 	demands []*graph.Graph // by demand
@@ -34,7 +33,6 @@ type instance struct {
 // demand which has no path.
 func newInstance(p *Problem) (*instance, error) {
 	in := &instance{p: p}
-	in.findIntervals()
 	for range p.Steps {
 		in.status = append(in.status, make([]int8, len(p.Tables)))
 		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
@@ -172,16 +170,6 @@ func infinities(n int) []float64 {
 	return list
 }
 
-// findIntervals finds where weights change.
-func (in *instance) findIntervals() {
-	for t := range in.p.Steps {
-		if t == 0 || !in.p.sameWeights(t-1, t) {
-			in.begin = append(in.begin, t)
-		}
-	}
-	in.begin = append(in.begin, len(in.p.Steps))
-}
-
 // sameWeights reports whether two steps weigh all demands the same.
 func (p *Problem) sameWeights(s, t int) bool {
 	for i := range p.Demands {
@@ -214,10 +202,12 @@ func (in *instance) demandPresent(i int, open []bool) bool {
 	return in.alwaysThere(i) || slices.ContainsFunc(in.needed[i], func(n int32) bool { return open[n] })
 }
 
-// keptBefore reports whether a table was kept before a step.
-func (p *Problem) keptBefore(list [][]bool, t, n int) bool {
-	if t == 0 {
-		return p.Tables[n].There
+// mayBeBorn reports whether a table may be created for any step but the first.
+func (in *instance) mayBeBorn(n int) bool {
+	for t := 1; t < len(in.unborn); t++ {
+		if !in.unborn[t][n] {
+			return true
+		}
 	}
-	return list[t-1][n]
+	return false
 }
