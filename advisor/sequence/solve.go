@@ -64,13 +64,14 @@ var (
 	errNone = errors.New("sequence: no sequence was found within the limits: allow more time")
 )
 
-// How much is done: changes that are annealed for each table at each step that is not settled, of how many a round is, and the most of them; how large a program may be, and
+// How much is done: changes that are annealed for each table at each step that is not settled, of how many a round is at least, and the most of both; in how many tries from a high temperature; how large a program may be, and
 // one that only chooses among sequences of equal cost.
 const (
 	changesPerChoice = 60
 	changesPerRound  = 200
 	mostRounds       = 80
 	mostChanges      = 100_000
+	annealingTries   = 4
 	programArcs      = 120_000
 	tieArcs          = 20_000
 	tieNodes         = 300
@@ -247,18 +248,25 @@ func (s *solver) searchByChance(designs [][]bool) {
 // throughout is of how many designs it is tried to keep them throughout.
 const throughout = 8
 
-// annealFrom anneals from a sequence, with so many changes for each table at each step that is not settled.
+// annealFrom anneals from a sequence, with so many changes for each table at each step that is not settled: some tries from a heat at which little is left of it, as many come to
+// more than one that is as long, and then rounds near the best of them.
 func (s *solver) annealFrom(begin [][]bool, each int) {
 	if s.canStop() && s.best != nil || s.gapClosed() {
 		return
 	}
 	changes := min(each*s.in.freeCount(), mostChanges)
-	a := newAnnealing(s.in, 1)
-	a.setSequence(begin)
-	a.coolDown(s.ctx, changes)
-	if a.best != nil {
-		a.neighbourhoodSearch(s.ctx, changes, max(1, min(mostRounds, changes/changesPerRound)))
-		s.offerSequence(a.best)
+	var best *annealing
+	for seed := range uint64(annealingTries) {
+		a := newAnnealing(s.in, 1+seed)
+		a.setSequence(begin)
+		a.coolDown(s.ctx, changes/annealingTries)
+		if a.best != nil && (best == nil || a.least < best.least) {
+			best = a
+		}
+	}
+	if best != nil {
+		best.neighbourhoodSearch(s.ctx, changes, max(1, min(mostRounds, changes/changesPerRound)))
+		s.offerSequence(best.best)
 	}
 }
 
