@@ -48,7 +48,7 @@ func (b *branchAndBound) searchTree(x *dual) bool {
 }
 
 func (b *branchAndBound) exploreNode(status []int8, lambda, tight []float64, bound float64, kept, used []float64) {
-	if b.in.work > b.budget || b.ctx.Err() != nil {
+	if b.in.paths.Work > b.budget || b.ctx.Err() != nil {
 		b.left = min(b.left, bound)
 		return
 	}

@@ -18,7 +18,7 @@
 //
 // In order (solve.go):
 //
-//  1. Compile (instance.go, demand.go): weights into prices, states into topological order, so that a cheapest path is one pass over
+//  1. Compile (instance.go, package graph): weights into prices, states into topological order, so that a cheapest path is one pass over
 //     the arcs; what no path can use, and tables whose demands no path satisfies, go; of many tables within a limit on space those, too, in
 //     whose place another can always be kept (dominated.go).
 //  2. With a limit on space, what it rules out whatever it costs (spacefilter.go): bounds on size alone, here and at each node of

@@ -1,5 +1,7 @@
 package choice
 
+import "github.com/helenus-db/helenus/advisor/graph"
+
 // dominatedFrom is from how many tables on it is looked for tables that others dominate: among few, and where space is not limited, bounds settle them as soon.
 const dominatedFrom = 300
 
@@ -16,25 +18,25 @@ func (in *instance) closeDominated() bool {
 	}
 	type use struct {
 		demand int
-		bundle bundle
+		bundle graph.Bundle
 		price  float64
 	}
 	prices := map[step]float64{}
 	uses := make([][]use, len(in.status))
 	for i := range in.demands {
 		d := &in.demands[i]
-		for _, s := range d.bundles {
-			for j := s.begin; j < s.end; j++ {
-				a := &d.arcs[j]
-				if a.table == 0 {
+		for _, s := range d.Bundles {
+			for j := s.Begin; j < s.End; j++ {
+				a := &d.Edges[j]
+				if a.Role == 0 {
 					continue
 				}
-				n := d.tables[a.table]
-				key := step{i, s.from, s.to, n}
-				if price, known := prices[key]; !known || a.price < price {
-					prices[key] = a.price
+				n := d.Roles[a.Role].Table
+				key := step{i, s.From, s.To, n}
+				if price, known := prices[key]; !known || a.Price < price {
+					prices[key] = a.Price
 				}
-				uses[n] = append(uses[n], use{i, s, a.price})
+				uses[n] = append(uses[n], use{i, s, a.Price})
 			}
 		}
 	}
@@ -56,7 +58,7 @@ func (in *instance) closeDominated() bool {
 		}
 		equal := in.size[m] == in.size[n] && in.upkeep[m] == in.upkeep[n] && len(uses[m]) == len(uses[n]) && len(raised[m]) == len(raised[n])
 		for _, u := range uses[n] {
-			price, is := prices[step{u.demand, u.bundle.from, u.bundle.to, m}]
+			price, is := prices[step{u.demand, u.bundle.From, u.bundle.To, m}]
 			if !is || price > u.price {
 				return false
 			}
@@ -71,13 +73,13 @@ func (in *instance) closeDominated() bool {
 		}
 		least := uses[n][0] // whoever dominates it has an arc where few have
 		for _, u := range uses[n] {
-			if u.bundle.end-u.bundle.begin < least.bundle.end-least.bundle.begin {
+			if u.bundle.End-u.bundle.Begin < least.bundle.End-least.bundle.Begin {
 				least = u
 			}
 		}
 		d := &in.demands[least.demand]
-		for j := least.bundle.begin; j < least.bundle.end && d.arcs[j].price <= least.price; j++ {
-			if a := &d.arcs[j]; a.table != 0 && d.tables[a.table] != int32(n) && dominates(d.tables[a.table], int32(n)) {
+		for j := least.bundle.Begin; j < least.bundle.End && d.Edges[j].Price <= least.price; j++ {
+			if m := d.Roles[d.Edges[j].Role].Table; m != None && m != int32(n) && dominates(m, int32(n)) {
 				in.status[n], any = closed, true
 				break
 			}

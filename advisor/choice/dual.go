@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/ablation"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // dual is a lower bound on the cost of every choice, and what it tells of single tables and arcs.
@@ -53,11 +54,11 @@ func (x *dual) initMultipliers() {
 		if d.always {
 			continue
 		}
-		least := d.shortestPath(make([]float64, len(d.tables)), x.status)
+		least := d.Shortest(1, d.barred(x.status), &in.paths)
 		if math.IsInf(least, 1) {
 			continue
 		}
-		v := x.lambda[d.at+len(d.tables):]
+		v := x.lambda[d.at+len(d.Roles):]
 		for j, n := range d.needed {
 			v[j] = least / float64(len(d.needed))
 			burden[n] += v[j]
@@ -68,8 +69,8 @@ func (x *dual) initMultipliers() {
 		if !d.always {
 			continue
 		}
-		for j, n := range d.tables[1:] {
-			count := 0
+		for j, role := range d.Roles[1:] {
+			n, count := role.Table, 0
 			for _, r := range in.readers[n] {
 				if in.demands[r.demand].always {
 					count++
@@ -196,14 +197,14 @@ func (x *dual) evaluate() bool {
 			if x.status[n] == closed {
 				continue
 			}
-			v := x.lambda[d.at+len(d.tables)+j]
+			v := x.lambda[d.at+len(d.Roles)+j]
 			x.reduced[n] += v
 			x.sums[i] += v
 			x.must[i] = x.must[i] || x.status[n] == open
 		}
-		copy(d.full, x.lambda[d.at:d.at+len(d.tables)])
-		for j, n := range d.tables[1:] {
-			x.reduced[n] -= d.full[j+1]
+		copy(d.full, x.lambda[d.at:d.at+len(d.Roles)])
+		for j, role := range d.Roles[1:] {
+			x.reduced[role.Table] -= d.full[j+1]
 		}
 		for k := range d.groups {
 			w := x.lambda[d.groupsAt+k]
@@ -215,8 +216,8 @@ func (x *dual) evaluate() bool {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		price := d.shortestPath(d.full, x.status)
-		in.work += d.looked
+		d.bar(d.full, x.status)
+		price := d.Shortest(1, d.full, &in.paths)
 		x.prices[i] = price
 		x.there[i] = false
 		if math.IsInf(price, 1) {
@@ -234,14 +235,10 @@ func (x *dual) evaluate() bool {
 		x.there[i] = true
 		bound += price - x.sums[i]
 		g := x.gradient[d.at:]
-		for at := int32(Sink); at != Source; {
-			a := &d.arcs[d.over[at]]
-			g[a.table]++
-			at = a.from
-		}
+		d.Walk(&in.paths, func(_ int32, e *graph.Edge) { g[e.Role]++ })
 		g[0] = 0
 		for j := range d.needed {
-			g[len(d.tables)+j]--
+			g[len(d.Roles)+j]--
 		}
 	}
 	for i := range in.demands {
@@ -419,16 +416,16 @@ func (x *dual) pruneArcs(limit float64) int {
 	dropped := 0
 	for i := range x.in.demands {
 		d := &x.in.demands[i]
-		kept := d.arcs[:0]
-		x.arcLifts(i, func(a *arc, lift float64) {
+		kept := d.Edges[:0]
+		x.arcLifts(i, func(e *graph.Edge, lift float64) {
 			if x.bound+lift > limit {
 				dropped++
 				return
 			}
-			kept = append(kept, *a)
+			kept = append(kept, *e)
 		})
 		if !math.IsInf(x.prices[i], 1) {
-			d.arcs = kept
+			d.Edges = kept
 		}
 	}
 	return dropped
@@ -436,7 +433,7 @@ func (x *dual) pruneArcs(limit float64) int {
 
 // arcLifts tells by how much the use of each arc of a demand would lift the bound: with the arc, the demand takes the cheapest path over it, and its table is open. Of a
 // demand without a path it tells nothing.
-func (x *dual) arcLifts(i int, tell func(a *arc, lift float64)) {
+func (x *dual) arcLifts(i int, tell func(e *graph.Edge, lift float64)) {
 	d := &x.in.demands[i]
 	if math.IsInf(x.prices[i], 1) {
 		return
@@ -445,15 +442,17 @@ func (x *dual) arcLifts(i int, tell func(a *arc, lift float64)) {
 	if !x.there[i] {
 		now = x.sums[i]
 	}
-	d.shortestPath(d.full, x.status)
-	d.shortestToSink(d.full, x.status)
-	for j := range d.arcs {
-		a := &d.arcs[j]
-		lift := d.price[a.from] + a.price + d.full[a.table] + d.back[a.to] - now
-		if a.table != 0 && x.status[d.tables[a.table]] == free {
-			lift += x.openingLift(int(d.tables[a.table]), i)
+	d.bar(d.full, x.status)
+	p := &x.in.paths
+	d.Shortest(1, d.full, p)
+	d.ShortestBack(1, d.full, p)
+	for j := range d.Edges {
+		e := &d.Edges[j]
+		lift := p.Price[e.From] + e.Price + d.full[e.Role] + p.Back[e.To] - now
+		if n := d.Roles[e.Role].Table; n != None && x.status[n] == free {
+			lift += x.openingLift(int(n), i)
 		}
-		tell(a, lift)
+		tell(e, lift)
 	}
 }
 
@@ -480,7 +479,7 @@ type dualState struct {
 
 // demandState has a demand's multipliers, each with its direction.
 type demandState struct {
-	roles  map[role][2]float64
+	roles  map[graph.Role][2]float64
 	needed map[int32][2]float64
 	groups map[int][2]float64 // by id
 }
@@ -491,12 +490,12 @@ func (x *dual) saveState() *dualState {
 	h := &dualState{demands: make(map[int]demandState, len(in.demands)), space: at(last), theta: x.theta, weight: x.weight}
 	for i := range in.demands {
 		d := &in.demands[i]
-		one := demandState{make(map[role][2]float64, len(d.tables)), make(map[int32][2]float64, len(d.needed)), make(map[int][2]float64, len(d.groups))}
-		for j, n := range d.tables[1:] {
-			one.roles[role{n, d.depths[j+1]}] = at(d.at + 1 + j)
+		one := demandState{make(map[graph.Role][2]float64, len(d.Roles)), make(map[int32][2]float64, len(d.needed)), make(map[int][2]float64, len(d.groups))}
+		for j, role := range d.Roles[1:] {
+			one.roles[role] = at(d.at + 1 + j)
 		}
 		for j, n := range d.needed {
-			one.needed[n] = at(d.at + len(d.tables) + j)
+			one.needed[n] = at(d.at + len(d.Roles) + j)
 		}
 		for k, g := range d.groups {
 			one.groups[g.id] = at(d.groupsAt + k)
@@ -517,11 +516,11 @@ func (x *dual) loadState(h *dualState) {
 	for i := range in.demands {
 		d := &in.demands[i]
 		one := h.demands[d.number]
-		for j, n := range d.tables[1:] {
-			take(d.at+1+j, one.roles[role{n, d.depths[j+1]}])
+		for j, role := range d.Roles[1:] {
+			take(d.at+1+j, one.roles[role])
 		}
 		for j, n := range d.needed {
-			take(d.at+len(d.tables)+j, one.needed[n])
+			take(d.at+len(d.Roles)+j, one.needed[n])
 		}
 		for k, g := range d.groups {
 			var sum [2]float64

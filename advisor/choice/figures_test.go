@@ -60,8 +60,8 @@ func TestFigure9(t *testing.T) {
 	found := map[string]bool{}
 	for i, values := range list {
 		uses := make([]float64, 5)
-		for k, a := range in.demands[0].arcs {
-			uses[in.demands[0].tables[a.table]] = values[p.arcs[0]+k]
+		for k, a := range in.demands[0].Edges {
+			uses[in.demands[0].Roles[a.Role].Table] = values[p.arcs[0]+k]
 		}
 		built, paid := make([]bool, 5), 0.0
 		for j := range uses {

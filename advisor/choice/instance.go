@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/ablation"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // The states of a table during the search.
@@ -22,12 +23,12 @@ const (
 // As a demand loses arcs, more tables exclude each other, and groups grow together. The multiplier of what comes of two is the
 // sum of theirs: the other demand is paid as much as before, and the tables in it pay no less, so no bound gets worse.
 type group struct {
-	raised int     // in instance.demands
-	number int     // of that demand
-	id     int     // among the groups that the demand has had
-	from   []int   // the ids of those that it comes of
-	roles  []int32 // the arcs' table numbers
-	names  []role  // the same as they are in the problem
+	raised int          // in instance.demands
+	number int          // of that demand
+	id     int          // among the groups that the demand has had
+	from   []int        // the ids of those that it comes of
+	roles  []int32      // the arcs' table numbers
+	names  []graph.Role // the same as they are in the problem
 }
 
 // instance is a compiled Problem, as far as it is not settled yet.
@@ -42,8 +43,8 @@ type instance struct {
 	needers [][]place // by table: the demands that it raises
 	asked   []uint64  // by table, as many words as words: the set of demands that can read it
 	words   int
-	count   int             // multipliers of the demands
-	work    int             // arcs looked at so far
+	count   int // multipliers of the demands
+	paths   graph.Paths
 	done    <-chan struct{} // closed when searches are to end with what they have; nil: never
 }
 
@@ -85,17 +86,15 @@ func compileProblem(p *Problem) (*instance, error) {
 // or that nothing can read, and drops demands that are never there. It returns the number of a demand that can not be
 // satisfied, or -1. Multipliers must be placed anew.
 func (in *instance) presolve() int {
-	for i := range in.demands {
-		in.demands[i].useGlobalTables()
-	}
+	isClosed, isOpen := func(n int32) bool { return in.status[n] == closed }, func(n int32) bool { return in.status[n] == open }
 	for again := true; again; {
 		again = false
 		read := make([]bool, len(in.status))
 		for i := range in.demands {
 			d := &in.demands[i]
 			d.applyStatus(in.status)
-			d.dropUselessArcs(in.status)
-			if len(d.arcs) == 0 {
+			d.Reduce(isClosed, isOpen)
+			if len(d.Edges) == 0 {
 				if d.always {
 					return i
 				}
@@ -104,10 +103,8 @@ func (in *instance) presolve() int {
 				}
 				d.needed = nil
 			}
-			for j := range d.arcs {
-				if n := d.arcs[j].table; n != None {
-					read[n] = true
-				}
+			for _, r := range d.Roles[1:] {
+				read[r.Table] = true
 			}
 		}
 		for n := range in.status {
@@ -137,19 +134,15 @@ func (in *instance) buildIndex() {
 	at := 0
 	for i := range in.demands {
 		d := &in.demands[i]
-		d.numberTablesLocally()
-		d.buildBundles()
 		d.at = at
-		at += len(d.tables) + len(d.needed)
-		d.full = make([]float64, len(d.tables))
-		if len(d.price) < d.states {
-			d.price, d.back, d.over = make([]float64, d.states), make([]float64, d.states), make([]int32, d.states)
-		}
-		for j, n := range d.tables[1:] {
-			in.readers[n] = append(in.readers[n], place{int32(i), int32(d.at + 1 + j)})
+		at += len(d.Roles) + len(d.needed)
+		d.full = make([]float64, len(d.Roles))
+		in.paths.Fit(d.States)
+		for j, r := range d.Roles[1:] {
+			in.readers[r.Table] = append(in.readers[r.Table], place{int32(i), int32(d.at + 1 + j)})
 		}
 		for j, n := range d.needed {
-			in.needers[n] = append(in.needers[n], place{int32(i), int32(d.at + len(d.tables) + j)})
+			in.needers[n] = append(in.needers[n], place{int32(i), int32(d.at + len(d.Roles) + j)})
 		}
 	}
 	in.count = in.placeGroups(at)
@@ -185,9 +178,9 @@ func (in *instance) placeGroups(at int) int {
 			continue
 		}
 		in.shrinkGroups(d, number)
-		if d.grouped == 0 || len(d.arcs) < d.grouped {
+		if d.grouped == 0 || len(d.Edges) < d.grouped {
 			in.growGroups(i)
-			d.grouped = max(1, len(d.arcs))
+			d.grouped = max(1, len(d.Edges))
 		}
 		d.groupsAt = at
 		at += len(d.groups)
@@ -200,9 +193,9 @@ func (in *instance) shrinkGroups(d *demand, number map[int]int) {
 	if len(d.groups) == 0 {
 		return
 	}
-	at := make(map[role]int32, len(d.tables))
-	for j, n := range d.tables[1:] {
-		at[role{n, d.depths[j+1]}] = int32(j + 1)
+	at := make(map[graph.Role]int32, len(d.Roles))
+	for j, r := range d.Roles[1:] {
+		at[r] = int32(j + 1)
 	}
 	var kept []group
 	for _, g := range d.groups {
@@ -235,13 +228,13 @@ func (in *instance) growGroups(i int) {
 		}
 	}
 	several := false
-	for j, n := range d.tables[1:] {
-		for _, k := range in.needers[n] {
+	for j, r := range d.Roles[1:] {
+		for _, k := range in.needers[r.Table] {
 			if in.demands[k.demand].always || int(k.demand) == i || member[[2]int32{k.demand, int32(j + 1)}] {
 				continue
 			}
 			to := int(k.demand)
-			classes[to] = append(classes[to], group{raised: to, number: in.demands[to].number, roles: []int32{int32(j + 1)}, names: []role{{n, d.depths[j+1]}}})
+			classes[to] = append(classes[to], group{raised: to, number: in.demands[to].number, roles: []int32{int32(j + 1)}, names: []graph.Role{r}})
 		}
 	}
 	for _, list := range classes {
@@ -250,7 +243,7 @@ func (in *instance) growGroups(i int) {
 	if !several {
 		return
 	}
-	follows := d.followRelation()
+	follows := d.Follows()
 	d.groups = nil
 	for _, to := range slices.Sorted(maps.Keys(classes)) {
 		var merged []group
@@ -279,8 +272,7 @@ func (in *instance) growGroups(i int) {
 func (in *instance) clone() *instance {
 	own := &instance{problem: in.problem, upkeep: in.upkeep, size: in.size, unit: in.unit, done: in.done, status: slices.Clone(in.status)}
 	for _, d := range in.demands {
-		d.arcs, d.tables, d.needed = slices.Clone(d.arcs), slices.Clone(d.tables), slices.Clone(d.needed)
-		d.price, d.back, d.over = nil, nil, nil
+		d.Edges, d.needed = slices.Clone(d.Edges), slices.Clone(d.needed)
 		own.demands = append(own.demands, d)
 	}
 	own.presolve() // nothing goes; it makes what the copy needs of its own
@@ -294,7 +286,7 @@ func (in *instance) multiplierCount() int { return in.count + 1 }
 func (in *instance) arcCount() int {
 	sum := 0
 	for i := range in.demands {
-		sum += len(in.demands[i].arcs)
+		sum += len(in.demands[i].Edges)
 	}
 	return sum
 }

@@ -3,6 +3,7 @@ package choice
 import (
 	"math"
 
+	"github.com/helenus-db/helenus/advisor/graph"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -80,8 +81,8 @@ func (x *dual) recordDistances(r *Result) {
 	}
 	for i := range x.in.demands {
 		d := &x.in.demands[i]
-		x.arcLifts(i, func(a *arc, lift float64) {
-			if n := d.tables[a.table]; a.table != 0 {
+		x.arcLifts(i, func(e *graph.Edge, lift float64) {
+			if n := d.Roles[e.Role].Table; n != None {
 				r.Distances[n] = min(r.Distances[n], max(0, lift))
 			}
 		})

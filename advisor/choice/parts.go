@@ -1,5 +1,7 @@
 package choice
 
+import "slices"
+
 // part is a piece of an instance that has nothing to do with the rest.
 type part struct {
 	in     *instance
@@ -24,13 +26,17 @@ func (in *instance) independentParts() (list []*part, settled float64) {
 	for i := range in.demands {
 		d := &in.demands[i]
 		first[i] = -1
-		for _, tables := range [][]int32{d.tables[1:], d.needed} {
-			for _, n := range tables {
-				if first[i] < 0 {
-					first[i] = int(n)
-				}
-				parent[root(int(n))] = root(first[i])
+		tie := func(n int32) {
+			if first[i] < 0 {
+				first[i] = int(n)
 			}
+			parent[root(int(n))] = root(first[i])
+		}
+		for _, r := range d.Roles[1:] {
+			tie(r.Table)
+		}
+		for _, n := range d.needed {
+			tie(n)
 		}
 	}
 	last := -1
@@ -74,18 +80,16 @@ func (in *instance) independentParts() (list []*part, settled float64) {
 		at[r].tables = append(at[r].tables, n)
 		at[r].in.status[n] = free
 	}
-	zero := make([]float64, 1)
 	for i := range in.demands {
 		d := &in.demands[i]
 		if first[i] < 0 {
-			settled += d.shortestPath(zero, in.status)
+			settled += d.Cheapest(nil, &in.paths) // over no tables: it reads none
 			continue
 		}
 		p := at[root(first[i])]
 		c := *d
-		c.arcs = append([]arc(nil), d.arcs...)
-		c.needed = append([]int32(nil), d.needed...)
-		c.price, c.back, c.over = nil, nil, nil
+		c.Edges = slices.Clone(d.Edges)
+		c.needed = slices.Clone(d.needed)
 		p.in.demands = append(p.in.demands, c)
 	}
 	for _, p := range list {

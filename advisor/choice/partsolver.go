@@ -61,7 +61,7 @@ func (w *partSolver) branchThenSolve(x *dual) error {
 		case w.polishSoon():
 			budget /= before
 		}
-		b := &branchAndBound{ctx: w.ctx, in: w.in, tight: newSpaceFilter(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.work + budget}
+		b := &branchAndBound{ctx: w.ctx, in: w.in, tight: newSpaceFilter(w.in), best: w.best, known: w.known, gap: w.options.Limits.Gap, budget: w.in.paths.Work + budget}
 		b.limit = cutoff(w.known, b.gap)
 		done := b.searchTree(x)
 		w.best, w.known = b.best, b.known
@@ -242,7 +242,7 @@ func (w *partSolver) fewerTables(x *dual, costs []float64, price func([]bool) fl
 	if w.budget <= 0 {
 		return false, nil
 	}
-	b := &branchAndBound{ctx: w.ctx, in: in, accept: within, best: best, known: known, limit: known - 1e-7, budget: in.work + w.budget/4}
+	b := &branchAndBound{ctx: w.ctx, in: in, accept: within, best: best, known: known, limit: known - 1e-7, budget: in.paths.Work + w.budget/4}
 	done := b.searchTree(y)
 	best = b.best
 	return done, nil
@@ -261,8 +261,8 @@ func (w *partSolver) tieInstance(costs []float64) (*instance, float64) {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		for j := range d.arcs {
-			d.arcs[j].price *= factor
+		for j := range d.Edges {
+			d.Edges[j].Price *= factor
 		}
 	}
 	return in, factor

@@ -3,6 +3,8 @@ package choice
 import (
 	"fmt"
 	"math"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // Problem is a question of which tables to keep.
@@ -30,18 +32,14 @@ type Demand struct {
 	Needed []int // the demand is there if one of these tables is kept; nil: always
 }
 
-// Arc leads from one state to another. Paths lead from state Source to state Sink.
-type Arc struct {
-	From, To int
-	Price    float64 // not negative
-	Table    int     // that must be kept; None: no table
-}
+// Arc leads from one state of a demand to another.
+type Arc = graph.Arc
 
 // The states that each demand has, and the table of an arc that reads none which is to be chosen.
 const (
-	Source = 0
-	Sink   = 1
-	None   = -1
+	Source = graph.Source
+	Sink   = graph.Sink
+	None   = graph.None
 )
 
 // UnsatisfiableError says that a demand has no path even if all tables are kept.

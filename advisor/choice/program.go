@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/helenus-db/helenus/advisor/graph"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -63,12 +64,12 @@ func (p *program) build() {
 		d := &in.demands[i]
 		for n, g := range d.groups {
 			row := solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: []solve.Term{{Column: p.flows[g.raised], Coefficient: -1}}}
-			in := make([]bool, len(d.tables))
+			in := make([]bool, len(d.Roles))
 			for _, j := range g.roles {
 				in[j] = true
 			}
-			for k, a := range d.arcs {
-				if in[a.table] {
+			for k, e := range d.Edges {
+				if in[e.Role] {
 					row.Terms = append(row.Terms, solve.Term{Column: p.arcs[i] + k, Coefficient: 1})
 				}
 			}
@@ -89,15 +90,15 @@ func (in *instance) programSize() (columns, rows int) {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		seen := make([]bool, d.states)
-		for _, a := range d.arcs {
-			seen[a.from] = true
+		seen := make([]bool, d.States)
+		for _, e := range d.Edges {
+			seen[e.From] = true
 		}
 		for _, is := range seen {
 			rows += oneIf(is)
 		}
-		columns += len(d.arcs)
-		rows += len(d.tables) - 1 + len(d.needed) + len(d.groups)
+		columns += len(d.Edges)
+		rows += len(d.Roles) - 1 + len(d.needed) + len(d.groups)
 		columns += oneIf(!d.always)
 	}
 	return columns, rows
@@ -130,8 +131,8 @@ func (d *demand) shortcut() int {
 	if d.always || len(d.needed) != 1 {
 		return -1
 	}
-	for k, a := range d.arcs {
-		if a.from == Source && a.to == Sink && a.price == 0 && a.table != 0 && d.tables[a.table] != d.needed[0] {
+	for k, e := range d.Edges {
+		if e.From == Source && e.To == Sink && e.Price == 0 && e.Role != 0 && d.Roles[e.Role].Table != d.needed[0] {
 			return k
 		}
 	}
@@ -148,28 +149,28 @@ func (p *program) addDemand(i int) {
 	switch {
 	case short >= 0:
 		flow = p.addColumn(solve.Column{Upper: 1})
-		p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[d.needed[0]], Coefficient: -1}, {Column: p.column[d.tables[d.arcs[short].table]], Coefficient: 1}}})
+		p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[d.needed[0]], Coefficient: -1}, {Column: p.column[d.Roles[d.Edges[short].Role].Table], Coefficient: 1}}})
 	case !d.always:
 		flow = p.addColumn(solve.Column{Name: fmt.Sprintf("flow %d", d.number), Upper: 1})
 		for j, n := range d.needed {
-			p.rows[d.at+len(d.tables)+j] = p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
+			p.rows[d.at+len(d.Roles)+j] = p.addRow(solve.Row{Lower: 0, Upper: math.Inf(1), Terms: []solve.Term{{Column: flow, Coefficient: 1}, {Column: p.column[n], Coefficient: -1}}})
 		}
 	}
 	p.flows = append(p.flows, flow)
 	p.arcs = append(p.arcs, len(p.problem.Columns))
-	states := make([][]solve.Term, d.states)
-	used := make([][]solve.Term, len(d.tables))
-	for k, a := range d.arcs {
+	states := make([][]solve.Term, d.States)
+	used := make([][]solve.Term, len(d.Roles))
+	for k, e := range d.Edges {
 		if k == short { // its number stays
 			p.addColumn(solve.Column{})
 			continue
 		}
-		c := p.addColumn(solve.Column{Cost: a.price, Upper: 1})
-		states[a.from] = append(states[a.from], solve.Term{Column: c, Coefficient: 1})
-		if a.to != Sink {
-			states[a.to] = append(states[a.to], solve.Term{Column: c, Coefficient: -1})
+		c := p.addColumn(solve.Column{Cost: e.Price, Upper: 1})
+		states[e.From] = append(states[e.From], solve.Term{Column: c, Coefficient: 1})
+		if e.To != Sink {
+			states[e.To] = append(states[e.To], solve.Term{Column: c, Coefficient: -1})
 		}
-		used[a.table] = append(used[a.table], solve.Term{Column: c, Coefficient: 1})
+		used[e.Role] = append(used[e.Role], solve.Term{Column: c, Coefficient: 1})
 	}
 	for s, terms := range states {
 		row := solve.Row{Terms: terms}
@@ -183,11 +184,11 @@ func (p *program) addDemand(i int) {
 		}
 		p.addRow(row)
 	}
-	for j, n := range d.tables[1:] {
+	for j, r := range d.Roles[1:] {
 		if used[j+1] == nil {
 			continue // the shortcut's alone
 		}
-		p.rows[d.at+1+j] = p.addRow(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[n], Coefficient: -1})})
+		p.rows[d.at+1+j] = p.addRow(solve.Row{Lower: math.Inf(-1), Upper: 0, Terms: append(used[j+1], solve.Term{Column: p.column[r.Table], Coefficient: -1})})
 	}
 }
 
@@ -206,15 +207,13 @@ func (p *program) setStart(choice []bool) {
 		if s.there[i] == 0 || math.IsInf(s.cheapestPrice(i), 1) {
 			continue
 		}
-		if p.compact && int(d.over[Sink]) == d.shortcut() {
+		if p.compact && int(p.in.paths.Over[Sink]) == d.shortcut() {
 			continue
 		}
 		if p.flows[i] >= 0 {
 			values[p.flows[i]] = 1
 		}
-		for at := int32(Sink); at != Source; at = d.arcs[d.over[at]].from {
-			values[p.arcs[i]+int(d.over[at])] = 1
-		}
+		d.Walk(&p.in.paths, func(k int32, _ *graph.Edge) { values[p.arcs[i]+int(k)] = 1 })
 	}
 	p.problem.Start = values
 }

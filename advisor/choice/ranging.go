@@ -70,8 +70,8 @@ func WeightRange(ctx context.Context, r Relaxer, p *Problem, choice []bool, shar
 	}
 	for i := range in.demands {
 		if d := &in.demands[i]; share.Demands[d.number] != 0 {
-			for k, a := range d.arcs {
-				weigh(program.arcs[i]+k, a.price/share.Weight)
+			for k, e := range d.Edges {
+				weigh(program.arcs[i]+k, e.Price/share.Weight)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package choice
 import (
 	"math"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // search improves a choice by steps. It keeps, for each demand that is there, its price under the present choice, and the
@@ -15,7 +17,7 @@ type search struct {
 	stale  []bool    // by demand: it is not there, and the price is a former choice's
 	there  []int     // by demand: how many open tables need it, and one if it is there always
 	floor  []float64 // by demand: with all tables
-	zero   []float64 // no multipliers
+	pay    []float64 // by role of a demand: what repairDemands has it pay
 	sum    float64   // cost without the demands that have no path
 	lack   int       // demands there that have no path
 	size   float64
@@ -26,22 +28,23 @@ type search struct {
 }
 
 func newSearch(in *instance, budget int) *search {
-	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), path: make([][]int32, len(in.demands)), stale: make([]bool, len(in.demands)), there: make([]int, len(in.demands)), budget: in.work + budget}
+	s := &search{in: in, open: make([]bool, len(in.status)), price: make([]float64, len(in.demands)), path: make([][]int32, len(in.demands)), stale: make([]bool, len(in.demands)), there: make([]int, len(in.demands))}
 	most := 0
+	all := make([]bool, len(in.status))
+	for n, is := range in.status {
+		all[n] = is != closed
+	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		most = max(most, len(d.tables))
-		s.floor = append(s.floor, 0)
+		most = max(most, len(d.Roles))
+		s.floor = append(s.floor, d.Cheapest(all, &in.paths))
 	}
-	s.zero = make([]float64, most)
-	for i := range in.demands {
-		s.floor[i] = in.demands[i].shortestPath(s.zero, in.status)
-	}
+	s.pay, s.budget = make([]float64, most), in.paths.Work+budget
 	return s
 }
 
 // budgetSpent reports whether a search is to end: its budget is gone, or the time is over.
-func (s *search) budgetSpent() bool { return s.in.work > s.budget || s.cancelled() }
+func (s *search) budgetSpent() bool { return s.in.paths.Work > s.budget || s.cancelled() }
 
 func (s *search) cancelled() bool {
 	select {
@@ -142,38 +145,16 @@ func (s *search) recordBest() {
 
 func (s *search) cheapestPrice(i int) float64 {
 	d := &s.in.demands[i]
-	price := d.price[:d.states]
-	for j := range price {
-		price[j] = math.Inf(1)
-	}
-	price[Source] = 0
-	looked := len(d.bundles)
-	for _, x := range d.bundles {
-		before, best := price[x.from], price[x.to]
-		for j := x.begin; j < x.end; j++ {
-			a := &d.arcs[j]
-			v := before + a.price
-			if v >= best {
-				break
-			}
-			if looked++; a.table == 0 || s.open[d.tables[a.table]] {
-				price[x.to], d.over[x.to] = v, j // no other of the bundle is cheaper
-				break
-			}
-		}
-	}
-	s.in.work += looked
+	price := d.Cheapest(s.open, &s.in.paths)
 	s.path[i] = s.path[i][:0]
-	if !math.IsInf(price[Sink], 1) {
-		for at := int32(Sink); at != Source; {
-			a := &d.arcs[d.over[at]]
-			if a.table != 0 {
-				s.path[i] = append(s.path[i], d.tables[a.table])
+	if !math.IsInf(price, 1) {
+		d.Walk(&s.in.paths, func(_ int32, e *graph.Edge) {
+			if e.Role != 0 {
+				s.path[i] = append(s.path[i], d.Roles[e.Role].Table)
 			}
-			at = a.from
-		}
+		})
 	}
-	return price[Sink]
+	return price
 }
 
 // flipTable opens or closes a table.
@@ -214,30 +195,24 @@ func (s *search) repairDemands(m float64) bool {
 			burden[n] += s.floor[i]
 		}
 	}
-	u := make([]float64, len(s.zero))
 	for s.lack > 0 {
 		for i := range s.in.demands {
 			if s.there[i] == 0 || !math.IsInf(s.price[i], 1) {
 				continue
 			}
 			d := &s.in.demands[i]
-			for j, n := range d.tables {
-				u[j] = 0
-				if j > 0 && !s.open[n] {
-					u[j] = burden[n] + 1e-12
+			for j, r := range d.Roles {
+				s.pay[j] = 0
+				if j > 0 && !s.open[r.Table] {
+					s.pay[j] = burden[r.Table] + 1e-12
 				}
 			}
-			price := d.shortestPath(u, s.in.status)
-			s.in.work += d.looked
-			if math.IsInf(price, 1) {
+			d.bar(s.pay, s.in.status)
+			if math.IsInf(d.Shortest(1, s.pay, &s.in.paths), 1) {
 				return false
 			}
 			var path []int32
-			for at := int32(Sink); at != Source; {
-				a := &d.arcs[d.over[at]]
-				path = append(path, d.tables[a.table])
-				at = a.from
-			}
+			d.Walk(&s.in.paths, func(_ int32, e *graph.Edge) { path = append(path, d.Roles[e.Role].Table) })
 			for _, n := range path {
 				if n != None && !s.open[n] {
 					s.flipTable(int(n))

@@ -2,6 +2,7 @@ package choice
 
 import (
 	"context"
+	"slices"
 
 	"github.com/helenus-db/helenus/advisor/ablation"
 )
@@ -31,13 +32,12 @@ func newSpaceFilter(in *instance) *spaceFilter {
 	small := &instance{problem: &Problem{Tables: in.problem.Tables, Demands: in.problem.Demands}, upkeep: in.size, size: in.size, unit: 1, done: in.done, status: append([]int8(nil), in.status...)}
 	for i := range in.demands {
 		d := in.demands[i]
-		d.arcs = append([]arc(nil), d.arcs...)
-		for j := range d.arcs {
-			a := &d.arcs[j]
-			a.price, a.table = 0, d.tables[a.table]
+		d.Edges = slices.Clone(d.Edges)
+		for j := range d.Edges {
+			d.Edges[j].Price = 0
 		}
-		d.tables, d.needed = nil, append([]int32(nil), d.needed...)
-		d.price, d.back, d.over, d.groups, d.grouped = nil, nil, nil, nil, 0
+		d.needed = slices.Clone(d.needed)
+		d.groups, d.grouped = nil, 0
 		small.demands = append(small.demands, d)
 	}
 	if small.presolve() >= 0 {
@@ -65,13 +65,13 @@ func (s *spaceFilter) fixAtRoot(ctx context.Context, in *instance) bool {
 			return false
 		}
 	}
-	in.work += s.in.work
+	in.paths.Work += s.in.paths.Work
 	left := map[int]map[int32]bool{}
 	for i := range s.in.demands {
 		d := &s.in.demands[i]
-		origins := make(map[int32]bool, len(d.arcs))
-		for _, a := range d.arcs {
-			origins[a.origin] = true
+		origins := make(map[int32]bool, len(d.Edges))
+		for _, a := range d.Edges {
+			origins[a.Origin] = true
 		}
 		left[d.number] = origins
 	}
@@ -82,13 +82,13 @@ func (s *spaceFilter) fixAtRoot(ctx context.Context, in *instance) bool {
 	}
 	for i := range in.demands {
 		d := &in.demands[i]
-		kept := d.arcs[:0]
-		for _, a := range d.arcs {
-			if left[d.number][a.origin] {
+		kept := d.Edges[:0]
+		for _, a := range d.Edges {
+			if left[d.number][a.Origin] {
 				kept = append(kept, a)
 			}
 		}
-		d.arcs = kept
+		d.Edges = kept
 	}
 	return in.presolve() < 0
 }
@@ -102,9 +102,9 @@ func (s *spaceFilter) fixAtNode(ctx context.Context, in *instance, status []int8
 		}
 	}
 	copy(x.lambda, lambda)
-	before := s.in.work
+	before := s.in.paths.Work
 	fits := x.ascend(ctx, tightSteps, s.limit) && x.bound <= s.limit
-	in.work += s.in.work - before
+	in.paths.Work += s.in.paths.Work - before
 	if !fits {
 		return false
 	}

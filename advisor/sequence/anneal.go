@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // AnnealOptions says how to look for a better sequence by chance.
@@ -49,12 +51,12 @@ func Anneal(ctx context.Context, p *Problem, o AnnealOptions) ([][]bool, error) 
 // tables, and tables that were of use are closed where that does not cost. Every change is weighed with all it does:
 // answering, keeping, space, creating, and filling what is created from what is there now.
 //
-// Most and Closed are conditions like that of an answer; of Life it knows nothing, and does not take what breaks it. All randomness has a seed: the same problem has the same answer.
+// Most, Closed and Life are conditions like that of an answer. All randomness has a seed: the same problem has the same answer.
 type annealing struct {
 	in      *instance
 	p       *Problem
 	random  *rand.Rand
-	s       *scratch
+	s       *graph.Paths
 	open    [][]bool
 	bits    [][]uint64  // by step: the open tables, as a memo wants them
 	asked   []*memo     // by demand
@@ -69,7 +71,7 @@ type annealing struct {
 	concern [][]use     // by table: the demands that can read it, or that it raises
 	feeds   [][]use     // by table: the tables that can be filled from it
 	cost    float64     // of all that is not broken
-	broken  int         // demands without a path, tables that can not be filled, and creations that are not allowed
+	broken  int         // demands without a path, tables that can not be filled, and creations and drops that are not allowed
 
 	held [][]bool // by step and table: it is not closed for now
 
@@ -125,7 +127,7 @@ type mark struct {
 
 func newAnnealing(in *instance, seed uint64) *annealing {
 	steps, count := len(in.status), len(in.size)
-	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newScratch(in.states), born: make([]int, steps), size: make([]float64, steps),
+	s := &annealing{in: in, p: in.p, random: rand.New(rand.NewPCG(seed, 8)), s: newPaths(in.states), born: make([]int, steps), size: make([]float64, steps),
 		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
 		asked: make([]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
@@ -140,11 +142,11 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 	for i := range in.demands {
 		read := slices.Clone(in.needed[i])
 		g := in.demands[i]
-		longest = max(longest, len(g.roles))
+		longest = max(longest, len(g.Roles))
 		s.asked[i] = newMemo(g, count)
-		g.lowerToCheapest(least, s.s)
-		for _, r := range g.roles[1:] {
-			read = append(read, r.table)
+		lowerToCheapest(g, least, s.s)
+		for _, r := range g.Roles[1:] {
+			read = append(read, r.Table)
 		}
 		for _, n := range in.needed[i] {
 			least[n] = math.Inf(-1)
@@ -156,11 +158,11 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		if !in.mayBeBorn(n) {
 			continue
 		}
-		longest = max(longest, len(g.roles))
-		g.lowerToCheapest(least, s.s)
+		longest = max(longest, len(g.Roles))
+		lowerToCheapest(g, least, s.s)
 		var read []int32
-		for _, r := range g.roles[1:] {
-			read = append(read, r.table)
+		for _, r := range g.Roles[1:] {
+			read = append(read, r.Table)
 		}
 		note(s.feeds, n, read)
 	}
@@ -232,15 +234,15 @@ func (s *annealing) repriceDemand(t int, i int32) {
 }
 
 // takePath notes the tables of the path that was found last.
-func (w *reads) takePath(g *graph, s *scratch) {
+func (w *reads) takePath(g *graph.Graph, s *graph.Paths) {
 	w.count = 0
-	g.walkPath(s, func(_ int32, a *arc) {
+	g.Walk(s, func(_ int32, e *graph.Edge) {
 		switch {
-		case a.role == 0 || w.count < 0:
+		case e.Role == 0 || w.count < 0:
 		case int(w.count) == len(w.list):
 			w.count = -1
 		default:
-			w.list[w.count] = g.roles[a.role].table
+			w.list[w.count] = g.Roles[e.Role].Table
 			w.count++
 		}
 	})
@@ -299,7 +301,9 @@ func (s *annealing) flipTable(t int, n int32) {
 	s.journal = append(s.journal, entry{kind: turned, step: int32(t), n: n})
 	x := &s.p.Tables[n]
 	is := !s.open[t][n]
+	s.broken -= s.shortLives(n)
 	s.open[t][n] = is
+	s.broken += s.shortLives(n)
 	s.bits[t][n/64] ^= 1 << (n % 64)
 	before, after := x.There, t+1 < len(s.open) && s.open[t+1][n]
 	if t > 0 {
@@ -342,6 +346,31 @@ func (s *annealing) flipTable(t int, n int32) {
 			s.repriceLoad(t+1, g)
 		}
 	}
+}
+
+// shortLives is how often a table is dropped that has not been kept as long as it must be.
+func (s *annealing) shortLives(n int32) (count int) {
+	if s.p.Life < 2 {
+		return 0
+	}
+	age := 0 // steps since it was created; 0: it was there before, or is not
+	was := s.p.Tables[n].There
+	for t := range s.open {
+		is := s.open[t][n]
+		switch {
+		case is && !was:
+			age = 1
+		case is && age > 0:
+			age++
+		case was && !is:
+			if age > 0 && age < s.p.Life {
+				count++
+			}
+			age = 0
+		}
+		was = is
+	}
+	return count
 }
 
 // opened is by what share at least a path over a table that is opened has to be dearer than the present one for not being looked for: more than rounding makes of it.
@@ -416,8 +445,7 @@ func (s *annealing) penalisedCost(worst float64) float64 {
 
 // fitsSpace reports whether a step's tables are within its space.
 func (s *annealing) fitsSpace(t int) bool {
-	space := s.p.Steps[t].Space
-	return space == 0 || s.size[t] <= space*(1+1e-12)
+	return s.p.Steps[t].holds(s.size[t])
 }
 
 // recordBest notes the present sequence if it is the best.
@@ -429,9 +457,6 @@ func (s *annealing) recordBest() {
 		if !s.fitsSpace(t) {
 			return
 		}
-	}
-	if s.p.Life > 1 && math.IsInf(s.p.Cost(s.open), 1) {
-		return
 	}
 	s.best, s.least = cloneBools(s.open), s.cost
 }

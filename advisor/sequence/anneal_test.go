@@ -105,7 +105,7 @@ func TestDropRedundant(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Cost > want+1e-9*(1+want) {
-			continue // courses alone do not always come to the least
+			continue // annealing alone does not always come to the least
 		}
 		for step := range r.Open {
 			for n := range r.Open[step] {
@@ -154,9 +154,8 @@ func TestAnnealed(t *testing.T) {
 	met := 0
 	for seed := range trials(100) {
 		p := small(seed, 16)
-		p.Life, p.Most = 0, 0
 		for i := range p.Steps {
-			p.Steps[i].Space, p.Steps[i].Closed = 0, false
+			p.Steps[i].Space = 0
 		}
 		in, err := newInstance(p)
 		if err != nil {

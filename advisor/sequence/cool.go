@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // How a search cools down: what a change may cost that is taken as often as not, as a share of what a step costs on average, at the begin and at the
@@ -82,7 +84,7 @@ func (s *annealing) makeMove(worst float64) {
 		for _, t := range s.chosen {
 			s.noteTouched(t, i)
 		}
-		path, ok := s.randomDetour(first, i, none, 1)
+		path, ok := s.randomDetour(first, i, graph.None, 1)
 		if !ok {
 			return
 		}
@@ -182,10 +184,10 @@ func (s *annealing) noteTouched(t int, i int32) {
 // there is none.
 func (s *annealing) randomDetour(t int, i, without int32, times float64) (w reads, ok bool) {
 	g := s.in.demands[i]
-	u := s.u[:len(g.roles)]
+	u := s.u[:len(g.Roles)]
 	factor := times * math.Exp(4*s.random.Float64()-3)
-	for j, r := range g.roles {
-		n := r.table
+	for j, r := range g.Roles {
+		n := r.Table
 		switch {
 		case j == 0:
 			u[j] = 0
@@ -202,7 +204,7 @@ func (s *annealing) randomDetour(t int, i, without int32, times float64) (w read
 			u[j] *= 0.5 + s.random.Float64()
 		}
 	}
-	if math.IsInf(g.shortestPath(s.p.Demands[i].Weights[t], u, s.s), 1) {
+	if math.IsInf(g.Shortest(s.p.Demands[i].Weights[t], u, s.s), 1) {
 		return w, false
 	}
 	w.takePath(g, s.s)

@@ -1,6 +1,6 @@
 // Package sequence answers the mathematical question of a design that follows time: which tables to keep at each of several
 // steps, so that everything that must be answered is at every step, at the least cost of answering, keeping, and changing
-// over (seed 004, equations 1 to 14). It knows nothing of columns and statements. It imports advisor/choice, the kernel, and advisor/solve.
+// over (seed 004, equations 1 to 14). It knows nothing of columns and statements. It imports advisor/choice, the kernel, advisor/graph and advisor/solve.
 //
 // problem.go defines the question; Problem.Cost is the definition that everything else is tested against.
 //
@@ -17,17 +17,15 @@
 // Life and Overlap say. There are but two reasons for there being none: a demand without a path (UnsatisfiableError), and a step with
 // less space than the smallest such design (SpaceError). A table that can not be loaded can be kept from the first step on.
 //
-// # Two searches
+// # One search
 //
-// Courses (search.go, improve.go) is coordinate descent: given all others, the best course of one table is a shortest path along time between kept and not kept (timepath.go), with all that
-// time does to it: upkeep, birth, Life, Closed, Drop. So no move is lost because a table would have to come or go at several steps together. Tables are tuned one after the
-// other until none gets better; then one is kept out of an interval, or let into it, and those are tuned that this concerns. It is all that live calendars need: their tables are look-ups, each by itself.
+// Annealing (anneal.go, cool.go, refine.go): changes are taken although they are dearer, the less often the later, from a seed. A change is one of a whole interval of steps, or of all steps that weigh
+// demands alike, so that none is lost because a table would have to come or go at several steps together; what space, Most, Closed and Life forbid is paid for on the way. It is what finds sequences where few
+// large tables fill the space and most of those that no small change makes better are far from the best, and of small problems, as live calendars are, it finds the least as a rule (TestBruteForce). What a graph
+// answered is remembered (memo.go), as the same few sets of tables come again and again. DropRedundant leaves out of a sequence what nothing is dearer without (W-41), and Smooth moves changes to other steps: both
+// are no searches, but one pass.
 //
-// Annealing (anneal.go, cool.go, refine.go) is for limits on space that few large tables fill, where most sequences that no small change makes better are far from the best: changes are taken
-// although they are dearer, the less often the later, from a seed. What a graph answered is remembered (memo.go), as the same few sets of tables come again and again. DropRedundant leaves out of
-// a sequence what nothing is dearer without (W-41), and Smooth moves changes to other steps.
-//
-// Solve (solve.go) is courses from the best designs of the steps, within limits on space annealing, and the program, if it is not too large, from the best of these. Anneal, Relax, LocalBranch and Smooth are apart from it, for
+// Solve (solve.go) is annealing from the best designs of the steps, and the program, if it is not too large, from what came of it. Anneal, Relax, LocalBranch and Smooth are apart from it, for
 // who has more to say of a problem than it does (package timeline, which solves runs of steps).
 //
 // # The tree
@@ -43,6 +41,6 @@
 // # Where this is thin today
 //
 // Without a solver there is no bound that counts changes, and sequences that change stay unproven. The program of all steps is given to the solver as it is: arcs that a bound could rule out are ruled out within one step alone (package choice), so
-// that with more than 120,000 of them it is not tried. Many sequences that cost the same may leave the fewest tables unproven (Result.Fewest). graph.go compiles graphs as choice's demand.go does, over other data. All is
+// that with more than 120,000 of them it is not tried. Many sequences that cost the same may leave the fewest tables unproven (Result.Fewest). All is
 // deterministic as long as no wall limit is reached.
 package sequence

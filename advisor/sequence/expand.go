@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/graph"
 	"github.com/helenus-db/helenus/advisor/solve"
 )
 
@@ -79,23 +80,23 @@ func (x *expansion) addTables() {
 }
 
 // arcsAt are a graph's arcs over the tables of a step.
-func (x *expansion) arcsAt(g *graph, t int) (list []choice.Arc) {
-	for i := range g.arcs {
-		a := &g.arcs[i]
+func (x *expansion) arcsAt(g *graph.Graph, t int) (list []choice.Arc) {
+	for i := range g.Edges {
+		e := &g.Edges[i]
 		n := choice.None
-		if a.role != 0 {
-			if n = x.at[t][g.roles[a.role].table]; n < 0 {
+		if e.Role != 0 {
+			if n = x.at[t][g.Roles[e.Role].Table]; n < 0 {
 				continue
 			}
 		}
-		list = append(list, choice.Arc{From: int(a.from), To: int(a.to), Price: a.price, Table: n})
+		list = append(list, choice.Arc{From: int(e.From), To: int(e.To), Price: e.Price, Table: n})
 	}
 	return list
 }
 
 // addDemand adds a demand at a step.
-func (x *expansion) addDemand(i, t int, g *graph) {
-	d := choice.Demand{Weight: x.in.p.Demands[i].Weights[t], States: g.states, Arcs: x.arcsAt(g, t)}
+func (x *expansion) addDemand(i, t int, g *graph.Graph) {
+	d := choice.Demand{Weight: x.in.p.Demands[i].Weights[t], States: g.States, Arcs: x.arcsAt(g, t)}
 	if !x.in.alwaysThere(i) {
 		d.Needed = []int{}
 		for _, n := range x.in.needed[i] {
@@ -160,7 +161,7 @@ func (x *expansion) addOrigin(t, n int) {
 	}
 	if !in.unborn[t][n] {
 		g, source := in.loads[n], choice.Source
-		d.States = g.states
+		d.States = g.States
 		if in.p.Most > 0 || in.p.Overlap || in.p.Life > 1 {
 			x.born[t][n] = len(x.problem.Tables)
 			x.problem.Tables = append(x.problem.Tables, choice.Table{Name: fmt.Sprintf("born for step %d", t)})
@@ -374,10 +375,9 @@ func Relax(ctx context.Context, p *Problem, r choice.Relaxer) (*Relaxed, error) 
 
 // leastLoads has filling cost its least, whatever is there.
 func (in *instance) leastLoads() {
-	never := func(int) bool { return false }
 	for n, g := range in.loads {
-		if len(g.arcs) > 0 {
-			in.loads[n], _ = compileGraph(2, []choice.Arc{{From: choice.Source, To: choice.Sink, Price: g.floor, Table: choice.None}}, never, never)
+		if len(g.Edges) > 0 {
+			in.loads[n], _ = graph.Compile(2, []choice.Arc{{From: choice.Source, To: choice.Sink, Price: floorPrice(g), Table: choice.None}}, 1)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package sequence
 
 import (
+	"math"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // What is known of a table at a step.
@@ -16,14 +18,13 @@ const (
 // instance is a compiled Problem, as far as it is not settled yet.
 type instance struct {
 	p       *Problem
-	begin   []int     // the first steps of intervals in which all demands weigh the same, and at the end the number of steps
-	status  [][]int8  // by step and table
-	unborn  [][]bool  // by step and table: it is not created for that step
-	demands []*graph  // by demand
-	needed  [][]int32 // by demand; nil: it is there always
-	loads   []*graph  // by table
-	size    []float64 // by table: 0 if it takes no space
-	states  int       // of the largest graph
+	status  [][]int8       // by step and table
+	unborn  [][]bool       // by step and table: it is not created for that step
+	demands []*graph.Graph // by demand
+	needed  [][]int32      // by demand; nil: it is there always
+	loads   []*graph.Graph // by table
+	size    []float64      // by table: 0 if it takes no space
+	states  int            // of the largest graph
 }
 
 // newInstance compiles a problem that is valid. The error is an *UnsatisfiableError or an *InvalidError.
@@ -32,7 +33,6 @@ type instance struct {
 // demand which has no path.
 func newInstance(p *Problem) (*instance, error) {
 	in := &instance{p: p}
-	in.findIntervals()
 	for range p.Steps {
 		in.status = append(in.status, make([]int8, len(p.Tables)))
 		in.unborn = append(in.unborn, make([]bool, len(p.Tables)))
@@ -45,25 +45,25 @@ func newInstance(p *Problem) (*instance, error) {
 		}
 	}
 	dead := make([]bool, len(p.Tables))
-	isDead, fixed := func(n int) bool { return dead[n] }, func(n int) bool { return p.Tables[n].Fixed }
-	demands := make([]*graph, len(p.Demands))
-	in.loads = make([]*graph, len(p.Tables))
+	fixed := func(n int) bool { return p.Tables[n].Fixed }
+	isDead, isFixed := func(n int32) bool { return dead[n] }, func(n int32) bool { return p.Tables[n].Fixed }
+	demands, err := p.compileGraphs(in)
+	if err != nil {
+		return nil, err
+	}
 	for again := true; again; {
 		again = false
 		read := make([]bool, len(p.Tables))
-		mark := func(g *graph) {
-			for _, r := range g.roles[1:] {
-				read[r.table] = true
+		mark := func(g *graph.Graph) {
+			for _, r := range g.Roles[1:] {
+				read[r.Table] = true
 			}
 		}
 		for i := range p.Demands {
 			d := &p.Demands[i]
-			g, ok := compileGraph(d.States, d.Arcs, isDead, fixed)
-			if !ok {
-				return nil, &InvalidError{"demand", i, "its arcs go in a circle"}
-			}
-			demands[i] = g
-			if len(g.arcs) == 0 {
+			g := demands[i]
+			g.Reduce(isDead, isFixed)
+			if len(g.Edges) == 0 {
 				if d.Needed == nil || slices.ContainsFunc(d.Needed, fixed) {
 					return nil, &UnsatisfiableError{Demand: i, Name: d.Name}
 				}
@@ -78,13 +78,8 @@ func newInstance(p *Problem) (*instance, error) {
 			}
 		}
 		for n := range p.Tables {
-			l := &p.Loads[n]
-			g, ok := compileGraph(max(2, l.States), l.Arcs, isDead, fixed)
-			if !ok {
-				return nil, &InvalidError{"load", n, "its arcs go in a circle"}
-			}
-			if in.loads[n] = g; !dead[n] {
-				mark(g)
+			if in.loads[n].Reduce(isDead, isFixed); !dead[n] {
+				mark(in.loads[n])
 			}
 		}
 		for n := range p.Tables {
@@ -101,14 +96,14 @@ func newInstance(p *Problem) (*instance, error) {
 			case dead[n]:
 				in.status[t][n] = closed
 			}
-			in.unborn[t][n] = dead[n] || t > 0 && (p.Steps[t].Closed || len(in.loads[n].arcs) == 0)
+			in.unborn[t][n] = dead[n] || t > 0 && (p.Steps[t].Closed || len(in.loads[n].Edges) == 0)
 		}
-		in.states = max(in.states, in.loads[n].states)
+		in.states = max(in.states, in.loads[n].States)
 	}
 	for i, g := range demands {
 		d := &p.Demands[i]
 		in.demands = append(in.demands, g)
-		in.states = max(in.states, g.states)
+		in.states = max(in.states, g.States)
 		var needed []int32
 		if d.Needed != nil && !slices.ContainsFunc(d.Needed, fixed) {
 			needed = []int32{}
@@ -123,14 +118,56 @@ func newInstance(p *Problem) (*instance, error) {
 	return in, nil
 }
 
-// findIntervals finds where weights change.
-func (in *instance) findIntervals() {
-	for t := range in.p.Steps {
-		if t == 0 || !in.p.sameWeights(t-1, t) {
-			in.begin = append(in.begin, t)
+// compileGraphs compiles the graphs of demands, which it returns, and of loads.
+func (p *Problem) compileGraphs(in *instance) (demands []*graph.Graph, err error) {
+	for i := range p.Demands {
+		g, ok := graph.Compile(p.Demands[i].States, p.Demands[i].Arcs, 1)
+		if !ok {
+			return nil, &InvalidError{"demand", i, "its arcs go in a circle"}
+		}
+		demands = append(demands, g)
+	}
+	for n := range p.Loads {
+		g, ok := graph.Compile(max(2, p.Loads[n].States), p.Loads[n].Arcs, 1)
+		if !ok {
+			return nil, &InvalidError{"load", n, "its arcs go in a circle"}
+		}
+		in.loads = append(in.loads, g)
+	}
+	return demands, nil
+}
+
+// newPaths has room for the paths of a graph of so many states.
+func newPaths(states int) *graph.Paths {
+	p := &graph.Paths{}
+	p.Fit(states)
+	return p
+}
+
+// floorPrice is the price of a graph's cheapest path with all tables.
+func floorPrice(g *graph.Graph) float64 {
+	return g.Shortest(1, make([]float64, len(g.Roles)), newPaths(g.States))
+}
+
+// lowerToCheapest lowers, by table, to what the cheapest path costs that reads the table, whatever else is open.
+func lowerToCheapest(g *graph.Graph, list []float64, p *graph.Paths) {
+	free := make([]float64, len(g.Roles))
+	g.Shortest(1, free, p)
+	g.ShortestBack(1, free, p)
+	for i := range g.Edges {
+		e := &g.Edges[i]
+		if n := g.Roles[e.Role].Table; n != graph.None {
+			list[n] = min(list[n], p.Price[e.From]+e.Price+p.Back[e.To])
 		}
 	}
-	in.begin = append(in.begin, len(in.p.Steps))
+}
+
+func infinities(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.Inf(1)
+	}
+	return list
 }
 
 // sameWeights reports whether two steps weigh all demands the same.
@@ -165,10 +202,12 @@ func (in *instance) demandPresent(i int, open []bool) bool {
 	return in.alwaysThere(i) || slices.ContainsFunc(in.needed[i], func(n int32) bool { return open[n] })
 }
 
-// keptBefore reports whether a table was kept before a step.
-func (p *Problem) keptBefore(list [][]bool, t, n int) bool {
-	if t == 0 {
-		return p.Tables[n].There
+// mayBeBorn reports whether a table may be created for any step but the first.
+func (in *instance) mayBeBorn(n int) bool {
+	for t := 1; t < len(in.unborn); t++ {
+		if !in.unborn[t][n] {
+			return true
+		}
 	}
-	return list[t-1][n]
+	return false
 }

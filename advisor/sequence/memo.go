@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"github.com/helenus-db/helenus/advisor/ablation"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // memo keeps what a graph answered. A search by chance goes to and fro between the same few sets of open tables, as far as one graph can read them; what is open of those is the key,
 // and what is kept under it is what the graph would answer again. A slot has one answer, the last one.
 type memo struct {
-	g     *graph
+	g     *graph.Graph
 	mask  []uint64 // the tables that the graph reads
 	keys  []uint64 // by slot, as many words as mask
 	price []float64
@@ -22,11 +23,11 @@ const (
 	memoSlots = 1 << memoBits
 )
 
-func newMemo(g *graph, tables int) *memo {
+func newMemo(g *graph.Graph, tables int) *memo {
 	words := (tables + 63) / 64
 	m := &memo{g: g, mask: make([]uint64, words), keys: make([]uint64, memoSlots*words), price: make([]float64, memoSlots), path: make([]reads, memoSlots)}
-	for _, r := range g.roles[1:] {
-		m.mask[r.table/64] |= 1 << (r.table % 64)
+	for _, r := range g.Roles[1:] {
+		m.mask[r.Table/64] |= 1 << (r.Table % 64)
 	}
 	for i := range m.price {
 		m.price[i] = math.NaN() // no answer
@@ -35,7 +36,7 @@ func newMemo(g *graph, tables int) *memo {
 }
 
 // cheapestPath is the price of the graph's cheapest path over open tables, and what it reads; bits are the open tables, too.
-func (m *memo) cheapestPath(open []bool, bits []uint64, s *scratch) (float64, *reads) {
+func (m *memo) cheapestPath(open []bool, bits []uint64, s *graph.Paths) (float64, *reads) {
 	hash := uint64(0)
 	for i, word := range m.mask {
 		hash = (hash ^ bits[i]&word) * 0x9E3779B97F4A7C15
@@ -50,7 +51,7 @@ func (m *memo) cheapestPath(open []bool, bits []uint64, s *scratch) (float64, *r
 		}
 	}
 	if !same || ablation.Without(ablation.Memory) {
-		if m.price[slot] = m.g.cheapestPrice(open, s); math.IsInf(m.price[slot], 1) {
+		if m.price[slot] = m.g.Cheapest(open, s); math.IsInf(m.price[slot], 1) {
 			m.path[slot].count = 0
 		} else {
 			m.path[slot].takePath(m.g, s)

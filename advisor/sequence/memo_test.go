@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/choice"
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // TestMemo: what a memo answers is what its graph does, whatever was asked before, over more tables than a word has bits.
 func TestMemo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const tables, states = 150, 4
-	no := func(int) bool { return false }
 	for range trials(60) {
 		arcs := []choice.Arc{}
 		for from := range states {
@@ -29,20 +29,20 @@ func TestMemo(t *testing.T) {
 				arcs = append(arcs, a)
 			}
 		}
-		g, ok := compileGraph(states, arcs, no, no)
+		g, ok := graph.Compile(states, arcs, 1)
 		if !ok {
 			t.Fatal("a circle")
 		}
-		m, s := newMemo(g, tables), newScratch(states)
+		m, s := newMemo(g, tables), newPaths(states)
 		open, bits := make([]bool, tables), make([]uint64, (tables+63)/64)
 		for range 2_000 {
 			n := r.IntN(tables)
-			if len(g.roles) > 1 && r.IntN(2) == 0 {
-				n = int(g.roles[1+r.IntN(len(g.roles)-1)].table)
+			if len(g.Roles) > 1 && r.IntN(2) == 0 {
+				n = int(g.Roles[1+r.IntN(len(g.Roles)-1)].Table)
 			}
 			open[n] = !open[n]
 			bits[n/64] ^= 1 << (n % 64)
-			want, path := g.cheapestPrice(open, s), reads{}
+			want, path := g.Cheapest(open, s), reads{}
 			if !math.IsInf(want, 1) {
 				path.takePath(g, s)
 			}

@@ -74,9 +74,6 @@ func (s *annealing) closeIfNotDearer(n int32, from, to int) bool {
 	for t := range s.size {
 		done = done && s.fitsSpace(t) // one that is created later may take space earlier
 	}
-	if done && s.p.Life > 1 {
-		done = !math.IsInf(s.p.Cost(s.open), 1)
-	}
 	if !done {
 		s.rollback(m)
 	}

@@ -3,6 +3,8 @@ package sequence
 import (
 	"context"
 	"math"
+
+	"github.com/helenus-db/helenus/advisor/graph"
 )
 
 // How annealing goes on from a sequence that is good already: how warm each round is at first, as a share of what a step costs; how much colder where
@@ -86,7 +88,7 @@ func (s *annealing) favourPath() {
 	if !s.in.demandPresent(i, s.open[first]) {
 		return
 	}
-	path, ok := s.randomDetour(first, int32(i), none, favoured)
+	path, ok := s.randomDetour(first, int32(i), graph.None, favoured)
 	if !ok {
 		return
 	}

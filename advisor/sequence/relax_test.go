@@ -46,7 +46,7 @@ func TestSmooth(t *testing.T) {
 			continue
 		}
 		if want, _, _ := enumerate(p); r.Cost > want+1e-9*(1+want) {
-			continue // courses alone do not always come to the least
+			continue // annealing alone does not always come to the least
 		}
 		// From one design throughout; to choose from are those of the best.
 		list := make([][]bool, len(p.Steps))

@@ -13,7 +13,7 @@ import (
 
 // Options say how to solve.
 type Options struct {
-	Solver   solve.Solver   // for what courses do not settle; nil: none
+	Solver   solve.Solver   // for what annealing does not settle; nil: none
 	Limits   solve.Limits   // Nodes and Iterations for the solver; Gap and Wall for the whole
 	Pruned   bool           // only with tables that are promising: above all those that the local programs of the workload summary tree choose (Algorithms 1 and 2)
 	Mean     bool           // a local program's step weighs what the steps around it weigh on average, not what it weighs itself (W-21)
@@ -64,15 +64,18 @@ var (
 	errNone = errors.New("sequence: no sequence was found within the limits: allow more time")
 )
 
-// How much is done: arcs that a descent may look at, changes that are annealed for each step within a limit on space, and how large a program may be, and
+// How much is done: changes that are annealed for each table at each step that is not settled, of how many a round is at least, and the most of both; in how many tries from a high temperature; how large a program may be, and
 // one that only chooses among sequences of equal cost.
 const (
-	searching    = 10_000_000
-	annealing1   = 4_000
-	programArcs  = 120_000
-	tieArcs      = 20_000
-	tieNodes     = 300
-	tieIteration = 100_000 // some ten seconds
+	changesPerChoice = 60
+	changesPerRound  = 200
+	mostRounds       = 80
+	mostChanges      = 100_000
+	annealingTries   = 4
+	programArcs      = 120_000
+	tieArcs          = 20_000
+	tieNodes         = 300
+	tieIteration     = 100_000 // some ten seconds
 )
 
 // solver is one solve under way.
@@ -93,8 +96,7 @@ type solver struct {
 //
 //  1. The best design of each step by itself (package choice). All of them bound: nothing is answered and kept for less, and changing costs at least nothing.
 //  2. With Options.Pruned, what is promising is left (tree.go).
-//  3. Courses (search.go, improve.go): from those designs, and from each of them kept throughout, one table's best course along time after the other, given all
-//     others'. Where space is limited what that comes to is annealed, too (anneal.go).
+//  3. Annealing (anneal.go): from those designs, or one of them kept throughout, whichever is the best; then in rounds near what came of it (refine.go).
 //  4. The integer program of all steps (expand.go), if it is not too large, from the best of these.
 //  5. Of sequences of the least cost one of the fewest tables, by the same program.
 //
@@ -111,7 +113,7 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{Engine: "courses"}}
+	s := &solver{ctx: ctx, options: o, began: time.Now(), p: p, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{Engine: "annealing"}}
 	var err error
 	if s.in, err = newInstance(p); err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func (s *solver) run() error {
 			return err
 		}
 	}
-	s.searchCourses(designs)
+	s.searchByChance(designs)
 	x := s.in.expand(nil)
 	s.result.Stats.Arcs = x.arcCount()
 	if !s.canStop() && !s.gapClosed() {
@@ -226,58 +228,58 @@ func (p *Problem) sameStep(s, t int) bool {
 	return p.sameWeights(s, t) && p.Steps[s].Space == p.Steps[t].Space && !slices.ContainsFunc(p.Tables, func(x Table) bool { return x.Upkeep[s] != x.Upkeep[t] })
 }
 
-// searchCourses looks for sequences from the designs of the steps, each in its place and each throughout.
-func (s *solver) searchCourses(designs [][]bool) {
-	s.searchFrom(s.best)
-	s.searchFrom(designs)
+// searchByChance anneals: from the designs of the steps, each in its place or one of them throughout, whichever is the best, and then in rounds near what came of it.
+func (s *solver) searchByChance(designs [][]bool) {
+	s.offerSequence(designs)
 	var met [][]bool
 	for _, d := range designs {
 		if len(met) < throughout && !slices.ContainsFunc(met, func(o []bool) bool { return slices.Equal(o, d) }) {
 			met = append(met, d)
-			same := slices.Repeat([][]bool{d}, len(designs))
-			s.offerSequence(same)
-			s.searchFrom(same)
+			s.offerSequence(slices.Repeat([][]bool{d}, len(designs)))
 		}
 	}
-	if s.canStop() || s.gapClosed() || !s.in.spaceLimited() {
-		return
+	begin := s.best
+	if begin == nil {
+		begin = designs // of which changes are not allowed, or do not fit
 	}
-	a := newAnnealing(s.in, 1)
-	a.setSequence(s.best)
-	a.coolDown(s.ctx, annealing1*len(designs))
-	s.offerSequence(a.best)
-	s.searchFrom(s.best)
+	s.annealFrom(begin, changesPerChoice)
 }
 
 // throughout is of how many designs it is tried to keep them throughout.
 const throughout = 8
 
-// searchFrom searches from a sequence; nil: from nothing.
-func (s *solver) searchFrom(begin [][]bool) {
-	if s.canStop() && s.best != nil {
+// annealFrom anneals from a sequence, with so many changes for each table at each step that is not settled: some tries from a heat at which little is left of it, as many come to
+// more than one that is as long, and then rounds near the best of them.
+func (s *solver) annealFrom(begin [][]bool, each int) {
+	if s.canStop() && s.best != nil || s.gapClosed() {
 		return
 	}
-	q := newSearch(s.in, searching, s.ctx.Done())
-	q.descendFrom(begin, func(t int) float64 {
-		if space := s.p.Steps[t].Space; space > 0 {
-			return 1e-3 * s.stepCostScale() / space
+	changes := min(each*s.in.freeCount(), mostChanges)
+	var best *annealing
+	for seed := range uint64(annealingTries) {
+		a := newAnnealing(s.in, 1+seed)
+		a.setSequence(begin)
+		a.coolDown(s.ctx, changes/annealingTries)
+		if a.best != nil && (best == nil || a.least < best.least) {
+			best = a
 		}
-		return 0
-	})
-	s.offerSequence(q.best)
-}
-
-// spaceLimited reports whether some step has a limit on space.
-func (in *instance) spaceLimited() bool {
-	return slices.ContainsFunc(in.p.Steps, func(s Step) bool { return s.Space > 0 })
-}
-
-// stepCostScale is of the order of what a step costs.
-func (s *solver) stepCostScale() float64 {
-	if s.best != nil {
-		return s.known / float64(len(s.p.Steps))
 	}
-	return max(s.bound, s.grain) / float64(len(s.p.Steps))
+	if best != nil {
+		best.neighbourhoodSearch(s.ctx, changes, max(1, min(mostRounds, changes/changesPerRound)))
+		s.offerSequence(best.best)
+	}
+}
+
+// freeCount is how many tables at steps are not settled.
+func (in *instance) freeCount() (count int) {
+	for _, status := range in.status {
+		for _, is := range status {
+			if is == free {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // canStop reports whether the solve may end: the gap is small enough, or the time is over.

@@ -93,8 +93,12 @@ func (t *tree) solveLocal(from, middle, to int, root bool) error {
 		known: math.Inf(1), bound: math.Inf(-1), grain: t.s.grain, result: &Result{}}
 	for _, seed := range seeds {
 		s.offerSequence(seed)
-		s.searchFrom(seed)
 	}
+	begin := s.best
+	if begin == nil {
+		begin = seeds[0]
+	}
+	s.annealFrom(begin, changesPerChoice)
 	if x := in.expand(nil); x.arcCount() <= localArcs {
 		s.result.Stats.Arcs = x.arcCount()
 		if err := s.solveProgram(x); err != nil && s.ctx.Err() == nil {

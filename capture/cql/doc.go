@@ -24,9 +24,9 @@
 //
 // # Fingerprints
 //
-// [Normalise] prints with the session's keyspace on every table and with every value replaced by "?"; whole lists of values
+// [Fingerprint] hashes a text that is printed with the session's keyspace on every table and with every value replaced by "?"; whole lists of values
 // by "(?)". The strings of definitions and roles - passwords, comments, class names, bodies of functions, identities - are
-// values too. [Fingerprint] hashes that text. Text that does not parse gets a fingerprint from its tokens instead, in
+// values too. Text that does not parse gets a fingerprint from its tokens instead, in
 // which nothing that may be a value survives, so every statement has one. A "?" does not say of which type the value
 // was: its column says so, and a literal and a marker in the same place are to be the same statement.
 //

@@ -39,22 +39,15 @@ func (p *Print) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Normalise returns the text that a fingerprint is made from. keyspace is the one in use when the statement was sent, ""
-// for none; it qualifies every table that has no keyspace. Literals and markers become "?"; lists of values, tuples and
-// collections become "(?)" whatever their length; equal statements of a batch become one. No literal survives.
-func Normalise(st Statement, keyspace string) string {
-	p := normalised(st, keyspace)
-	defer printers.Put(p)
-	return p.String()
-}
-
 // printers are kept, because the text of most fingerprints is hashed and forgotten.
 var printers = sync.Pool{New: func() any { return &printer{out: make([]byte, 0, 512)} }}
 
 // maxKept is the length of the longest text whose memory is used again.
 const maxKept = 64 << 10
 
-// normalised returns a printer that has printed a statement, to be put back.
+// normalised returns a printer that has printed the text that a fingerprint is made from, to be put back. keyspace is the one in use when the statement was sent, ""
+// for none; it qualifies every table that has no keyspace. Literals and markers become "?"; lists of values, tuples and
+// collections become "(?)" whatever their length; equal statements of a batch become one. No literal survives.
 func normalised(st Statement, keyspace string) *printer {
 	p, _ := printers.Get().(*printer)
 	if cap(p.out) > maxKept {
@@ -65,7 +58,7 @@ func normalised(st Statement, keyspace string) *printer {
 	return p
 }
 
-// Fingerprint returns the fingerprint of a statement; keyspace as for Normalise.
+// Fingerprint returns the fingerprint of a statement; keyspace is the one in use when it was sent, "" for none.
 func Fingerprint(st Statement, keyspace string) Print {
 	p := normalised(st, keyspace)
 	defer printers.Put(p)

@@ -124,14 +124,8 @@ type Counted struct {
 	Applied byte // of a conditional write: Applied or NotApplied; else 0
 }
 
-// CountRows reads the beginning of a Rows answer, after its kind, up to the number of rows. rows is -1 if the bytes do
+// countRows reads the beginning of a Rows answer, after its kind, up to the number of rows, and whether the first column is "[applied]". rows is -1 if the bytes do
 // not reach that far (the caller may hold only the beginning of a long answer).
-func CountRows(r *Reader) (m Metadata, rows int) {
-	m, rows, _ = countRows(r)
-	return m, rows
-}
-
-// countRows also tells whether the first column is "[applied]".
 func countRows(r *Reader) (m Metadata, rows int, conditional bool) {
 	m = ReadMetadata(r)
 	n := 0
@@ -147,7 +141,7 @@ func countRows(r *Reader) (m Metadata, rows int, conditional bool) {
 	return m, rows, conditional
 }
 
-// CountKnownRows is CountRows of an answer that may begin with metadata that was read before, known (nil if there is none):
+// CountKnownRows is that of an answer that may begin with metadata that was read before, known (nil if there is none):
 // if it does, that is not read again. It also reads whether a conditional write was applied, whose metadata is never known.
 func CountKnownRows(r *Reader, known []byte) (c Counted) {
 	if len(known) >= 8 && bytes.HasPrefix(r.Rest(), known) {
