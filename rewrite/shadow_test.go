@@ -149,6 +149,38 @@ func TestRareReads(t *testing.T) {
 	})
 }
 
+// TestShadowOverRestarts: the time in shadow counts over restarts, so that a process that is started anew each night comes to serve; a difference has it begin anew.
+func TestShadowOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		w.boot(starved())
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		for range 3 {
+			time.Sleep(7 * time.Hour)
+			synctest.Wait()
+			if w.state() != migrate.Shadow {
+				t.Fatalf("%s before the time", w.state())
+			}
+			w.stop()
+			w.boot(starved())
+			w.await(migrate.Shadow)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if w.state() != migrate.Shadow {
+			t.Errorf("%s before the time", w.state())
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if w.state() != migrate.Serving {
+			t.Errorf("%s after 25 hours in shadow", w.state())
+		}
+		w.stop()
+	})
+}
+
 // A comparison that began before the tables were doubted suspends nothing: the change is verified, and goes on by itself. Without that it is suspended.
 func TestAComparisonOfBeforeSuspendsNothing(t *testing.T) {
 	for _, doubted := range []bool{true, false} {

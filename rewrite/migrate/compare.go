@@ -18,7 +18,7 @@ const failing = 3
 
 // shadow is the work of Shadow: our own sample first, then as many of the application's reads as were asked for. What was
 // compared for the same change before, or before it was dropped, counts: comparing is of the rewriting, which has not changed;
-// that the table is true is what verifying is for.
+// that the table is true is what verifying is for. For the same reason the time in shadow of before a restart, or before it was verified again, counts.
 //
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
 // or when the time is over, our own comparisons are enough.
@@ -35,15 +35,19 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 			return err
 		}
 	}
+	look := max(min(time.Minute, m.settings.ShadowFor/10), time.Second) // how often it is looked, and stored, if no reads come
+	before, begun := r.get().Shadowed, m.Now()
 	for {
 		if err := m.compareUnanswered(ctx, r); err != nil {
 			return err
 		}
 		have := r.get()
-		compared, over := have.Earlier+have.Compared, m.Now().Sub(have.Progress.Started) >= m.settings.ShadowFor
+		shadowed := before + max(m.Now().Sub(begun), 0)
+		left := m.settings.ShadowFor - shadowed
+		compared, over := have.Earlier+have.Compared, left <= 0
 		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
 		if len(samples) > 0 {
-			m.atMost(r, m.settings.ShadowFor)
+			m.atMost(r, left)
 		}
 		r.mu.Lock()
 		failed := r.failed
@@ -63,7 +67,11 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.samples:
-		case <-time.After(time.Minute):
+			continue
+		case <-time.After(look):
+		}
+		if err := m.record(ctx, r, func(x *Migration) { x.Shadowed = shadowed }); err != nil {
+			return err
 		}
 	}
 }
@@ -176,7 +184,7 @@ func (m *Manager) mismatch(ctx context.Context, r *run, turns int, read kind.Rea
 	text := fmt.Sprintf("the %s answers otherwise for %s: %d rows (digest %x) instead of %d (digest %x)", r.noun(), read.Asked(q),
 		len(planned), exec.Digest(planned), len(original), exec.Digest(original))
 	r.mu.Lock()
-	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier = text, false, 0, 0, 0
+	r.m.Mismatch, r.m.Served, r.m.Compared, r.m.Explained, r.m.Earlier, r.m.Shadowed = text, false, 0, 0, 0, 0
 	r.m.ByReads, r.m.ByOwn, r.m.ByRanges = 0, 0, 0
 	r.m.Differed++
 	r.mu.Unlock()

@@ -529,12 +529,12 @@ func (m *Manager) progress(r *run, unit string, done, total int64) {
 	}
 }
 
-// atMost says of work that goes by what applications do that it takes so long at most, from its begin.
-func (m *Manager) atMost(r *run, longest time.Duration) {
+// atMost says of work that goes by what applications do that it takes so long at most, from now.
+func (m *Manager) atMost(r *run, left time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := &r.m.Progress
-	if left := max(longest-m.Now().Sub(p.Started), 0); p.ETA == 0 || p.ETA > left {
+	if left = max(left, 0); p.ETA == 0 || p.ETA > left {
 		p.ETA = left
 	}
 }

@@ -160,13 +160,13 @@ func TestAtMost(t *testing.T) {
 	} {
 		r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
 		m.progress(r, "reads compared", c.done, 10000)
-		m.atMost(r, 24*time.Hour)
+		m.atMost(r, 23*time.Hour)
 		if got := r.m.Progress.ETA; got != c.want {
 			t.Errorf("%d of 10000 compared: %v to go, want %v", c.done, got, c.want)
 		}
 	}
 	r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
-	m.atMost(r, time.Minute)
+	m.atMost(r, -time.Minute)
 	if got := r.m.Progress.ETA; got != 0 {
 		t.Errorf("when the time is over: %v to go", got)
 	}

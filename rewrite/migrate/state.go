@@ -157,6 +157,7 @@ type Migration struct {
 	Repaired   int64            `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared   int64            `json:"compared"`           // reads compared in shadow, in all
 	Earlier    int64            `json:"earlier,omitempty"`  // compared by migrations of the same ID and change that were dropped since: they count for shadow
+	Shadowed   time.Duration    `json:"shadowed,omitempty"` // in shadow, in all, as it was stored last
 	ByReads    int64            `json:"compared_by_reads"`  // of which with the answer to a read of the application
 	ByOwn      int64            `json:"compared_by_own"`    // with the answer to a read of our own
 	ByRanges   int64            `json:"compared_by_ranges"` // with what token ranges of the base hold, as the original fails
