@@ -153,17 +153,33 @@ func (o *Others) warning() string {
 	return strings.Join(parts, "; ")
 }
 
+// mostTold is how many clients are remembered as told of.
+const mostTold = 1000
+
+// news tells whether there is anybody among the clients of whom nothing was told yet; how many connections they have, and that they come again, is none.
+func (o *Others) news(told map[Peer]bool) (news bool) {
+	if len(told) > mostTold {
+		clear(told)
+	}
+	for _, p := range o.Clients {
+		p.Count = 0
+		news = news || !told[p]
+		told[p] = true
+	}
+	return news
+}
+
 // observe looks who else is connected as long as there are changes, and turns their reads back if there is another helenus.
 func (e *Engine) observe(ctx context.Context) {
 	tick := time.NewTicker(othersEvery)
 	defer tick.Stop()
-	told := ""
+	told, clients := "", map[Peer]bool{}
 	for {
 		if len(e.rules.Load().active) > 0 && (e.options.Members == nil || e.options.Members.Leads()) {
 			found, err := e.Alone(ctx, "")
-			now := found.warning()
+			news, now := found.news(clients), found.warning()
 			if err != nil && ctx.Err() == nil {
-				now = err.Error()
+				news, now, told = err.Error() != told, err.Error(), err.Error()
 				switch alone := (*ErrNotAlone)(nil); {
 				case !errors.As(err, &alone): // the state could not be read: nothing was found, and it is looked again
 				case alone.Stray:
@@ -174,10 +190,12 @@ func (e *Engine) observe(ctx context.Context) {
 					e.suspendFor(ctx, err)
 				}
 			}
-			if now != told && now != "" && ctx.Err() == nil {
+			if err == nil {
+				news, told = news || found.Unseen != told && found.Unseen != "", found.Unseen
+			}
+			if news && ctx.Err() == nil {
 				e.log.Warn("others may write what is not seen here", "who", now)
 			}
-			told = now
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -146,4 +147,29 @@ func TestFleetTakesNothingOn(t *testing.T) {
 			t.Errorf("approved: %v", err)
 		}
 	})
+}
+
+// TestToldOnce: who is connected past Helenus is told of once, however many connections it has and however often it comes.
+func TestToldOnce(t *testing.T) {
+	told := map[Peer]bool{}
+	cron := Peer{Address: "10.0.0.1", User: "cron", Driver: "python", Count: 1}
+	more, other := cron, cron
+	more.Count, other.Address = 7, "10.0.0.2"
+	for i, c := range []struct {
+		clients []Peer
+		news    bool
+	}{
+		{nil, false}, {[]Peer{cron}, true}, {[]Peer{more}, false}, {nil, false}, {[]Peer{cron}, false}, {[]Peer{cron, other}, true}, {[]Peer{other}, false},
+	} {
+		if o := (Others{Clients: c.clients}); o.news(told) != c.news {
+			t.Errorf("%d: %v: %v", i, c.clients, !c.news)
+		}
+	}
+	for i := range 10 * mostTold {
+		o := Others{Clients: []Peer{{Driver: fmt.Sprint(i)}}}
+		o.news(told)
+	}
+	if len(told) > mostTold+1 {
+		t.Errorf("%d are remembered", len(told))
+	}
 }
