@@ -130,7 +130,7 @@ test-long: $(with)
 	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
 	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
 	$(MAKE) dist
-	cd internal/packaging && HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Installed .
+	cd internal/packaging && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 60m -run 'Installed|RPM|Image' .
 	$(MAKE) soak
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus

@@ -1,137 +1,144 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
-// TestInstalled installs the deb that `make dist` has made into this system, starts what its unit starts, removes and purges it, and finds nothing left.
+// TestInstalled installs the debs that `make dist` has made on a bare Debian, whose own systemd starts them: the unit with its sandbox, the watchdog, the socket that starts it, an
+// upgrade; then removes and purges them, and finds nothing left. With a Cassandra (HELENUS_TEST_CASSANDRA) what runs is healthy, too.
 func TestInstalled(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("installs a package: part of make test-long")
-	}
-	if _, err := exec.LookPath("dpkg"); err != nil || os.Getuid() != 0 {
-		t.Skip("needs Debian, and root")
-	}
-	files, err := filepath.Glob("../../dist/helenus_*.deb")
-	if err != nil || len(files) != 1 {
-		t.Fatalf("make dist first: %v, %v", files, err)
-	}
-	if _, err := os.Stat("/usr/bin/helenus"); err == nil {
-		t.Skip("helenus is installed here already: it is left alone")
-	}
-	run := func(args ...string) string {
-		t.Helper()
-		out, err := exec.Command(args[0], args[1:]...).CombinedOutput() //nolint:gosec // the test's own
-		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	installed := strings.Fields(run("dpkg-deb", "--contents", files[0]))
-	t.Cleanup(func() { _ = exec.Command("dpkg", "--purge", "helenus").Run() })
-	run("dpkg", "--install", files[0])
-
-	if out := run("/usr/bin/helenus", "--version"); !strings.HasPrefix(out, "helenus ") || strings.Contains(out, "devel") {
+	m := another(t)
+	m.start(t)
+	deb, solver := shipped(t, "helenus_*.deb"), shipped(t, "helenus-solver_*.deb")
+	m.install(t, deb, solver)
+	if out := m.run(t, "/usr/bin/helenus", "--version"); !strings.HasPrefix(out, "helenus ") || strings.Contains(out, "devel") {
 		t.Errorf("version: %s", out)
 	}
-	run("/usr/bin/helenus", "config", "check", "--config", "/etc/helenus/helenus.yaml")
-	if out, err := exec.Command("systemd-analyze", "verify", "/usr/lib/systemd/system/helenus.service", "/usr/lib/systemd/system/helenus.socket").CombinedOutput(); err != nil {
-		t.Errorf("units: %v\n%s", err, out)
-	}
-	started(t)
+	m.run(t, "helenus", "config", "check", "--config", "/etc/helenus/helenus.yaml")
 
-	run("dpkg", "--remove", "helenus")
-	if _, err := os.Stat("/etc/helenus/helenus.yaml"); err != nil {
-		t.Errorf("removed, the configuration is to stay: %v", err)
+	// On ports of its own: those of the configuration may be somebody else's here.
+	listen, admin := free(t), free(t)
+	cassandra := os.Getenv("HELENUS_TEST_CASSANDRA")
+	if cassandra == "" {
+		cassandra = free(t)
 	}
-	run("dpkg", "--purge", "helenus")
-	for _, word := range installed {
-		if file, ok := strings.CutPrefix(word, "./"); ok && strings.Contains(file, "helenus") {
-			if _, err := os.Lstat("/" + file); err == nil {
-				t.Errorf("/%s is left", file)
-			}
+	m.write(t, "/etc/helenus/environment", fmt.Sprintf("HELENUS_LISTEN=%s\nHELENUS_ADMIN=%s\nHELENUS_CONTACT_POINTS=%s\n", listen, admin, cassandra))
+	m.run(t, "systemctl", "enable", "--now", "helenus") // ends once it has said READY=1
+	pid := m.unit(t)
+	if _, err := net.Dial("tcp", listen); err != nil {
+		t.Errorf("it says that it is ready, and does not listen: %v", err)
+	}
+	if os.Getenv("HELENUS_TEST_CASSANDRA") != "" {
+		m.healthy(t)
+	}
+	status := m.run(t, "cat", "/proc/"+pid+"/status")
+	for _, want := range []string{"NoNewPrivs:\t1", "CapBnd:\t0000000000000000", "Seccomp:\t2"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("what the unit starts has no %q:\n%s", want, status)
 		}
 	}
-	for _, dir := range []string{"/etc/helenus", "/var/lib/helenus"} {
-		if _, err := os.Lstat(dir); err == nil {
-			t.Errorf("%s is left", dir)
+
+	// What is stuck is ended, and started anew.
+	m.write(t, "/etc/systemd/system/helenus.service.d/soon.conf", "[Service]\nWatchdogSec=3\nTimeoutAbortSec=2\n")
+	m.run(t, "systemctl", "daemon-reload")
+	m.run(t, "systemctl", "restart", "helenus")
+	stuck := m.unit(t)
+	m.run(t, "sh", "-c", "kill -STOP "+stuck)
+	soon(t, "the watchdog", func() error {
+		if now, err := m.main(); err != nil || now == stuck || now == "0" {
+			return fmt.Errorf("still %s (%w)", now, err)
+		}
+		return nil
+	})
+
+	// The socket listens while the process is not there, and starts it.
+	m.write(t, "/etc/systemd/system/helenus.socket.d/port.conf", "[Socket]\nListenStream=\nListenStream="+listen+"\n")
+	m.run(t, "systemctl", "daemon-reload")
+	m.run(t, "systemctl", "stop", "helenus")
+	m.run(t, "systemctl", "start", "helenus.socket")
+	client, err := net.Dial("tcp", listen)
+	if err != nil {
+		t.Fatalf("systemd does not listen: %v", err)
+	}
+	defer func() { _ = client.Close() }()
+	soon(t, "the socket starts it", func() error {
+		_, err := m.try("systemctl", "is-active", "helenus")
+		return err
+	})
+
+	before := m.unit(t)
+	m.run(t, "dpkg", "--install", "/root/"+filepath.Base(deb)) // as an upgrade
+	if after := m.unit(t); after == before {
+		t.Error("an upgrade leaves the old process running")
+	}
+	m.leaves(t)
+}
+
+// leaves removes and purges what is installed.
+func (m *machine) leaves(t *testing.T) {
+	t.Helper()
+	installed := strings.Fields(m.run(t, "dpkg", "--listfiles", "helenus"))
+	m.run(t, "dpkg", "--remove", "helenus", "helenus-solver")
+	if _, err := m.try("systemctl", "is-active", "helenus.service"); err == nil {
+		t.Error("it still runs")
+	}
+	if _, err := m.try("systemctl", "is-active", "helenus.socket"); err == nil {
+		t.Error("systemd still listens for it")
+	}
+	for _, path := range []string{"/etc/helenus/helenus.yaml", "/etc/helenus/environment", "/var/lib/helenus/helenus.db"} {
+		if !m.has(path) {
+			t.Errorf("removed, %s is to stay", path)
 		}
 	}
-	if exec.Command("getent", "passwd", "helenus").Run() == nil || exec.Command("getent", "group", "helenus").Run() == nil {
-		t.Error("the user, or its group, is left")
+	m.run(t, "dpkg", "--purge", "helenus", "helenus-solver")
+	for _, path := range append(installed, "/etc/helenus", "/var/lib/helenus", "/etc/systemd/system/multi-user.target.wants/helenus.service") {
+		if strings.Contains(path, "helenus") && m.has(path) {
+			t.Errorf("%s is left", path)
+		}
+	}
+	if out, err := m.try("getent", "passwd", "helenus"); err == nil {
+		t.Errorf("the user is left: %s", out)
+	}
+	if out, err := m.try("getent", "group", "helenus"); err == nil {
+		t.Errorf("the group is left: %s", out)
 	}
 }
 
-// started does what systemd would: makes the state directory, runs the unit's line as its user, and hears READY=1 and WATCHDOG=1.
-func started(t *testing.T) {
+// main is the process of the unit, as the machine numbers it.
+func (m *machine) main() (string, error) {
+	out, err := m.try("systemctl", "show", "--value", "-p", "MainPID", "helenus")
+	return strings.TrimSpace(out), err
+}
+
+// unit is the process of the unit, which runs as its user.
+func (m *machine) unit(t *testing.T) string {
 	t.Helper()
-	unit, err := os.ReadFile("/usr/lib/systemd/system/helenus.service")
-	if err != nil {
-		t.Fatal(err)
+	pid, err := m.main()
+	if err != nil || pid == "0" {
+		t.Fatalf("the unit has no process (%v):\n%s", err, m.run(t, "journalctl", "-u", "helenus", "--no-pager"))
 	}
-	var line []string
-	for l := range strings.Lines(string(unit)) {
-		if text, ok := strings.CutPrefix(l, "ExecStart="); ok {
-			line = strings.Fields(text)
+	if user := strings.TrimSpace(m.run(t, "stat", "-c", "%U", "/proc/"+pid)); user != "helenus" {
+		t.Errorf("the unit runs as %s", user)
+	}
+	return pid
+}
+
+// healthy asks what runs how it is, as root does who was told nothing but where its state is.
+func (m *machine) healthy(t *testing.T) {
+	t.Helper()
+	soon(t, "it is healthy", func() error {
+		out, err := m.try("helenus", "status", "--state-dir", "/var/lib/helenus")
+		if err != nil || !strings.HasPrefix(out, "Healthy.") {
+			return errors.Join(err, errors.New(out))
 		}
-	}
-	if len(line) == 0 {
-		t.Fatal("the unit starts nothing")
-	}
-	if out, err := exec.Command("install", "-d", "-m", "0700", "-o", "helenus", "-g", "helenus", "/var/lib/helenus").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	dir, err := os.MkdirTemp("", "helenus-notify-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, "socket")
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = socket.Close() }()
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // another user writes to the socket
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o777); err != nil { //nolint:gosec // the same
-		t.Fatal(err)
-	}
-	c := exec.Command("setpriv", append([]string{"--reuid=helenus", "--regid=helenus", "--clear-groups", "--no-new-privs"}, line...)...)
-	// On ports of its own, and before no Cassandra: those of the configuration may be somebody else's here.
-	c.Env = []string{"PATH=/usr/bin:/bin", "NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=600000",
-		"HELENUS_LISTEN=" + free(t), "HELENUS_ADMIN=" + free(t), "HELENUS_CONTACT_POINTS=" + free(t)}
-	c.Dir = "/"
-	var log strings.Builder
-	c.Stdout, c.Stderr = &log, &log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	heard := map[string]bool{}
-	buffer := make([]byte, 4096)
-	_ = socket.SetReadDeadline(time.Now().Add(time.Minute))
-	for !heard["READY=1"] || !heard["WATCHDOG=1"] {
-		n, err := socket.Read(buffer)
-		if err != nil {
-			t.Errorf("heard %v: %v", heard, err)
-			break
-		}
-		for said := range strings.Lines(string(buffer[:n])) {
-			heard[strings.TrimSpace(said)] = true
-		}
-	}
-	_ = c.Process.Signal(syscall.SIGTERM)
-	if err := c.Wait(); err != nil {
-		t.Errorf("its end: %v\n%s", err, log.String())
-	}
+		return nil
+	})
 }
 
 // free is an address that nobody listens on.
