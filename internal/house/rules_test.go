@@ -81,7 +81,7 @@ var onlyFrom = map[string][]string{
 // folders and files are all that may lie at the top.
 var (
 	folders = []string{".ci", "advisor", "bench", "capture", "charts", "cmd", "docs", "examples", "internal", "proxy", "rewrite"}
-	files   = []string{".dockerignore", ".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
+	files   = []string{".gitattributes", ".gitignore", ".golangci.yml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "SECURITY.md", "go.mod", "go.sum"}
 	ignored = []string{".git", "bin", "dist"} // not part of the source
 )
 
