@@ -35,7 +35,7 @@ func TestSetupNamesWhatIsMissing(t *testing.T) {
 		{"Debian, root, where the installation changes nothing", "demo", map[string]string{"go": goFits, "id": "echo 0", "apt-get": "echo ran $1 >&2", "uname": "echo Linux"},
 			[]string{"setup: installing git make openjdk-17-jdk-headless maven", "ran update", "ran install", "still not to be found"}},
 		{"to build, without Java", "build", map[string]string{"go": goFits, "id": notRoot, "apt-get": "exit 1", "uname": "echo Linux"},
-			[]string{"apt-get install -y git make gcc g++ pkg-config coinor-libclp-dev coinor-libcbc-dev\n"}},
+			[]string{"apt-get install -y git make gcc g++ pkg-config coinor-libclp-dev coinor-libcbc-dev zlib1g-dev\n"}},
 		{"Fedora", "test", map[string]string{"go": goFits, "id": notRoot, "dnf": "exit 1", "uname": "echo Linux"},
 			[]string{"sudo dnf install -y git make", "coin-or-Cbc-devel"}},
 		{"elsewhere", "test", map[string]string{"go": goFits, "id": notRoot, "uname": "echo Darwin"},
