@@ -158,7 +158,10 @@ func TestShadowOverRestarts(t *testing.T) {
 		must(t, w.approve("m1"))
 		w.await(migrate.Shadow)
 		for range 3 {
-			time.Sleep(7 * time.Hour)
+			for range 7 * 120 { // reads come more often than anything is stored
+				w.ask(byGuest, str("guest1"))
+				time.Sleep(30 * time.Second)
+			}
 			synctest.Wait()
 			if w.state() != migrate.Shadow {
 				t.Fatalf("%s before the time", w.state())

@@ -35,7 +35,9 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 			return err
 		}
 	}
-	look := max(min(time.Minute, m.settings.ShadowFor/10), time.Second) // how often it is looked, and stored, if no reads come
+	// What was compared and the time in shadow are stored now and then, however many reads come.
+	look := time.NewTicker(max(min(time.Minute, m.settings.ShadowFor/10), time.Second))
+	defer look.Stop()
 	before, begun := r.get().Shadowed, m.Now()
 	for {
 		if err := m.compareUnanswered(ctx, r); err != nil {
@@ -68,10 +70,10 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 			return ctx.Err()
 		case <-r.samples:
 			continue
-		case <-time.After(look):
+		case <-look.C:
 		}
-		if err := m.record(ctx, r, func(x *Migration) { x.Shadowed = shadowed }); err != nil {
-			return err
+		if err := m.update(ctx, r, func(x *Migration) { x.Shadowed = shadowed }); err != nil && ctx.Err() == nil {
+			m.Log.Warn("the time in shadow could not be stored; it is tried again in a moment", "change_id", r.id, "err", err)
 		}
 	}
 }
