@@ -46,7 +46,7 @@ func TestAnotherHelenus(t *testing.T) {
 			t.Errorf("approved beside another: %v", err)
 		}
 		if len(w.engine.Migrations()) != 0 {
-			t.Error("a migration was begun")
+			t.Error("a change was begun")
 		}
 		others.Store(alone)
 		must(t, w.approve("m1"))

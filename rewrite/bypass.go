@@ -14,11 +14,11 @@ import (
 // The kill-switch. While the relay is bypassed, reads and writes go to Cassandra as they came, so no look-up is read, and none is
 // written either: each misses what is written meanwhile. That must never be served, whatever happens in between, so the order is:
 //
-//	on:   save that it is on; bypass the relay; suspend every migration (which is saved)
+//	on:   save that it is on; bypass the relay; suspend every change (which is saved)
 //	off:  let the relay see requests again; wait until those that it did not see have ended, and as long as writes may still
-//	      be on their way inside Cassandra; save that it is off. Migrations stay suspended: `resume` verifies each anew.
+//	      be on their way inside Cassandra; save that it is off. Changes stay suspended: `resume` verifies each anew.
 //
-// A crash anywhere leaves it on, with the migrations suspended when the process comes up again, before its first connection. The relay's
+// A crash anywhere leaves it on, with the changes suspended when the process comes up again, before its first connection. The relay's
 // switch is one flag for reads and writes, so a read that begins after a bypassed write has ended is bypassed too.
 //
 // If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for). The order says that it is pending, is
@@ -44,7 +44,7 @@ var ErrBypassed = errors.New("requests bypass the rewriting, so writes can not b
 
 // kill is the kill-switch of an Engine.
 type kill struct {
-	sync.RWMutex // held to read while a migration is approved or resumed
+	sync.RWMutex // held to read while a change is approved or resumed
 	state        Bypass
 	trail        []store.Entry // of the audit: what is in force, and not stored yet
 	orders       int           // given so far: an order that waits sees whether another came
@@ -57,7 +57,7 @@ func (e *Engine) Bypassed() Bypass {
 	return e.kill.state
 }
 
-// Bypass switches the kill-switch. On takes effect with the next request, Off returns when migrations may be resumed.
+// Bypass switches the kill-switch. On takes effect with the next request, Off returns when changes may be resumed.
 func (e *Engine) Bypass(ctx context.Context, on bool, actor string) error {
 	if on {
 		return e.bypassOn(ctx, actor)
@@ -175,7 +175,7 @@ func (e *Engine) storeBypass(ctx context.Context) error {
 	return nil
 }
 
-// suspendAll suspends every migration because of the kill-switch.
+// suspendAll suspends every change because of the kill-switch.
 func (e *Engine) suspendAll(ctx context.Context) error {
 	var errs []error
 	for _, m := range e.manager.Migrations() {
@@ -211,7 +211,7 @@ func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 	}
 	k.state, k.trail = next, nil
 	e.orders.Add(1)
-	e.log.Warn("requests do not bypass the rewriting any more; migrations stay suspended until they are resumed", "actor", actor)
+	e.log.Warn("requests do not bypass the rewriting any more; changes stay suspended until they are resumed", "actor", actor)
 	return nil
 }
 
@@ -236,7 +236,7 @@ func (e *Engine) bypassRelay(on bool) {
 	}
 }
 
-// restoreBypass finds the kill-switch as it was left. It is called before the migrations are put in force.
+// restoreBypass finds the kill-switch as it was left. It is called before the changes are put in force.
 func (e *Engine) restoreBypass(ctx context.Context) error {
 	k := &e.kill
 	k.Lock()

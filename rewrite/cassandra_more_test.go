@@ -118,7 +118,7 @@ func TestCassandraLiterals(t *testing.T) {
 	l.equal()
 }
 
-// Roll-back from each state that a live migration passes, under writers.
+// Roll-back from each state that a live change passes, under writers.
 func TestCassandraRollback(t *testing.T) {
 	l := newLive(t)
 	l.load(150)

@@ -144,7 +144,7 @@ func (l *live) boot(settings migrate.Settings) {
 	l.t.Cleanup(l.stop)
 }
 
-func (l *live) state() migrate.Migration { return l.engine.Migrations()[0] }
+func (l *live) state() migrate.Change { return l.engine.Migrations()[0] }
 
 func (l *live) await(want migrate.State) {
 	l.t.Helper()
@@ -349,7 +349,7 @@ func TestCassandraConcurrentWriters(t *testing.T) {
 	t.Logf("%+v, garbage %+v", after, lookUps(l.engine).Maintainer.Counts())
 }
 
-// Every state of a migration is left by a crash, and taken up again by another process, while writers go on.
+// Every state of a change is left by a crash, and taken up again by another process, while writers go on.
 func TestCassandraCrashInEveryState(t *testing.T) {
 	l := newLive(t)
 	l.load(200)
@@ -443,7 +443,7 @@ func TestCassandraBaseAltered(t *testing.T) {
 	if _, err := l.engine.Approve(context.Background(), "stale", advice, "ann"); err == nil {
 		t.Fatal("advice on another schema was approved")
 	}
-	// New advice meets the table of the old migration, which is not its own.
+	// New advice meets the table of the old change, which is not its own.
 	if _, err := l.engine.Approve(context.Background(), "next", l.advice(), "ann"); err != nil {
 		t.Fatal(err)
 	}

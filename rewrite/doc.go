@@ -11,7 +11,7 @@
 // The relay asks for a Rule once per statement and epoch. Nearly every statement has none and is never seen here again.
 // What has one comes to Take:
 //
-//   - A read whose migration is serving is run as a plan, off the relay's goroutine. Whatever is unusual about it (a
+//   - A read whose change is serving is run as a plan, off the relay's goroutine. Whatever is unusual about it (a
 //     paging state, tracing, a serial consistency, an authenticated client, an empty value, more rows than a page) or
 //     goes wrong makes it run as it was written. In shadow, and for one in a thousand while serving, it runs as written
 //     and the two answers are compared afterwards.

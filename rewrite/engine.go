@@ -23,8 +23,8 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// Migration is an approved change and all that is known of it.
-type Migration = migrate.Migration
+// Change is an approved change and all that is known of it.
+type Change = migrate.Change
 
 // Options of an Engine. Session or Connect, Store, Traffic and Schema must be set.
 type Options struct {
@@ -126,7 +126,7 @@ type Engine struct {
 	sightings sightings
 
 	mu     sync.Mutex
-	active map[string]*active // by migration, also those no longer in force, for their counters
+	active map[string]*active // by change, also those no longer in force, for their counters
 	opaque int                // connections that can not be read, open now
 
 	unsaved atomic.Int64  // orders that turn reads back and are being stored
@@ -137,7 +137,7 @@ type Engine struct {
 	wait sync.WaitGroup // goroutines of Take
 }
 
-// active is a migration in force.
+// active is a change in force.
 type active struct {
 	id      string
 	change  kind.Fitted
@@ -178,7 +178,7 @@ func (a *active) serving() bool {
 
 var _ proxy.Rewriter = (*Engine)(nil)
 
-// New returns an Engine. Call Restore before the proxy accepts connections, and Run to have migrations move on.
+// New returns an Engine. Call Restore before the proxy accepts connections, and Run to have changes move on.
 func New(o Options) (*Engine, error) {
 	if (o.Session == nil && o.Connect == nil) || o.Store == nil || o.Traffic == nil || o.Schema == nil {
 		return nil, errors.New("rewrite: Session or Connect, Store, Traffic and Schema must be given")
@@ -204,7 +204,7 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Restore puts the migrations of the store in force again. Until a schema was seen nothing is served.
+// Restore puts the changes of the store in force again. Until a schema was seen nothing is served.
 func (e *Engine) Restore(ctx context.Context) error {
 	if err := e.restoreBypass(ctx); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (e *Engine) Restore(ctx context.Context) error {
 	return nil
 }
 
-// Run drives the migrations and removes garbage until the context ends.
+// Run drives the changes and removes garbage until the context ends.
 func (e *Engine) Run(ctx context.Context) {
 	var wait sync.WaitGroup
 	clock := guard.Clock{Now: e.options.Now}
@@ -264,24 +264,24 @@ func (e *Engine) Close(ctx context.Context) {
 }
 
 // Approve takes on a change that the advisor recommends, on the usual terms. See migrate.Manager.Approve for its errors.
-func (e *Engine) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (Migration, error) {
+func (e *Engine) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (Change, error) {
 	return e.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
 }
 
 // ApproveOn is Approve on terms of one's own.
-func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (Migration, error) {
+func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (Change, error) {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
 	if e.kill.state.On {
-		return Migration{}, ErrBypassed
+		return Change{}, ErrBypassed
 	}
 	found, err := e.Alone(ctx, lu.Keyspace)
 	if err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
 	if e.options.Members != nil { // who approved just now, elsewhere, was first
 		if err := errors.Join(e.options.Changes.Sync(ctx), e.manager.Follow(ctx)); err != nil {
-			return Migration{}, err
+			return Change{}, err
 		}
 	}
 	before := e.before(lu)
@@ -309,7 +309,7 @@ func (e *Engine) Prepare(ctx context.Context, c *plan.Rewrite) error {
 	return e.manager.Prepare(ctx, c)
 }
 
-// Rollback turns the reads of a migration back at once, then stops writing its entries. Its table is kept.
+// Rollback turns the reads of a change back at once, then stops writing its entries. Its table is kept.
 func (e *Engine) Rollback(ctx context.Context, id, actor string) error {
 	return e.manager.Rollback(ctx, id, actor)
 }
@@ -329,7 +329,7 @@ func (e *Engine) Throttle(ctx context.Context, id string, o migrate.ThrottleOrde
 	return e.manager.Throttle(ctx, id, o, actor)
 }
 
-// Drop removes the tables of a migration that was rolled back.
+// Drop removes the tables of a change that was rolled back.
 func (e *Engine) Drop(ctx context.Context, id, actor string) error {
 	return e.manager.Drop(ctx, id, actor)
 }
@@ -355,7 +355,7 @@ func (e *Engine) blocked() string {
 	return ""
 }
 
-// Resume takes a suspended or failed migration on, through verification.
+// Resume takes a suspended or failed change on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
 	e.kill.RLock()
 	defer e.kill.RUnlock()
@@ -376,15 +376,15 @@ func (e *Engine) Filled(ctx context.Context, id, actor string) error {
 	return e.manager.Filled(ctx, id, actor)
 }
 
-// Verify compares a migration's base and its own tables now, in both directions, and returns when that is done.
+// Verify compares a change's base and its own tables now, in both directions, and returns when that is done.
 func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)
 }
 
-// Migrations lists all, by id, with what they turned out to be worth.
-func (e *Engine) Migrations() []Migration { return e.measured(e.manager.Migrations()) }
+// Changes lists all, by id, with what they turned out to be worth.
+func (e *Engine) Migrations() []Change { return e.measured(e.manager.Migrations()) }
 
-// SchemaChanged compares every migration with the schema. Those that it no longer fits answer no read any more when
+// SchemaChanged compares every change with the schema. Those that it no longer fits answer no read any more when
 // it returns.
 func (e *Engine) SchemaChanged(s *schema.Schema) { e.manager.SchemaChanged(e.life, s) }
 
@@ -406,7 +406,7 @@ func (e *Engine) doubted(id string) bool {
 	return a != nil && a.turning.Load() > 0
 }
 
-// publish puts migrations in force.
+// publish puts changes in force.
 func (e *Engine) publish(published []migrate.Published) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -482,7 +482,7 @@ func (e *Engine) Opaque(c *proxy.Client) func() {
 	}
 }
 
-// suspend turns the reads of a migration back, for good as far as this process is concerned; false if that could not be saved.
+// suspend turns the reads of a change back, for good as far as this process is concerned; false if that could not be saved.
 func (e *Engine) suspend(a *active, reason string) bool {
 	a.serve.Store(false)
 	a.shadow.Store(false)

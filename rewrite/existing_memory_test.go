@@ -38,9 +38,9 @@ func keptByGuest(t *testing.T, db *exectest.Memory) plan.Rewrite {
 }
 
 // reaches waits for a state.
-func reaches(t *testing.T, e *Engine, state migrate.State) Migration {
+func reaches(t *testing.T, e *Engine, state migrate.State) Change {
 	t.Helper()
-	var m Migration
+	var m Change
 	for range 2000 {
 		if m = e.Migrations()[0]; m.State == state {
 			return m

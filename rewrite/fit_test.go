@@ -153,7 +153,7 @@ func TestRowsLiveLonger(t *testing.T) {
 }
 
 // A statement that reads a column that was dropped runs as it was written; the others of the advice go on. If none is left the
-// migration is suspended, and can be resumed when the column is back.
+// change is suspended, and can be resumed when the column is back.
 func TestColumnDropped(t *testing.T) {
 	const other = "SELECT room, guest FROM hotel.stays WHERE guest = ? ALLOW FILTERING"
 	without := func(name string) func(*schema.Table) {
@@ -192,7 +192,7 @@ func TestColumnDropped(t *testing.T) {
 	})
 }
 
-// A failed migration can be resumed once its cause is gone, and not before.
+// A failed change can be resumed once its cause is gone, and not before.
 func TestResumeFailed(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.db.Before.Set(func(_ context.Context, q exec.Query) error {

@@ -7,7 +7,7 @@ import (
 )
 
 // TurnBack has all reads run as they were written from now on, because something that the truth of changes rests on failed (a
-// part panicked, the state was lost). Entries are written as before, so nothing is missed. Every migration is suspended, which is saved, and
+// part panicked, the state was lost). Entries are written as before, so nothing is missed. Every change is suspended, which is saved, and
 // verified when a person resumes it; one whose suspension can not be saved serves no more in this process. It does not block.
 func (e *Engine) TurnBack(reason string) {
 	e.mu.Lock()

@@ -116,8 +116,8 @@ func (w *world) boot(settings migrate.Settings) {
 // lookUps is what carries the look-ups of an Engine out.
 func lookUps(e *Engine) *lookup.Runner { return e.runners[plan.LookUp].(*lookup.Runner) }
 
-// putChange stores a migration as an engine does, getChange reads m1 as it is stored.
-func putChange(s *exectest.Store, m *Migration) error {
+// putChange stores a change as an engine does, getChange reads m1 as it is stored.
+func putChange(s *exectest.Store, m *Change) error {
 	_, err := change.Open(s).Change(context.Background(), m.ID, func(r *change.Record) (_ []store.Entry, err error) {
 		r.State = m.State
 		r.Work, err = change.Part(m)
@@ -126,7 +126,7 @@ func putChange(s *exectest.Store, m *Migration) error {
 	return err
 }
 
-func getChange(s *exectest.Store, m *Migration) error {
+func getChange(s *exectest.Store, m *Change) error {
 	all, err := change.Open(s).All(context.Background())
 	if err != nil || len(all) == 0 {
 		return errors.Join(err, store.ErrNotFound)
@@ -149,12 +149,12 @@ func (w *world) run(e *Engine) {
 	}
 }
 
-// state returns the state of the first migration.
+// state returns the state of the first change.
 func (w *world) state() migrate.State {
 	w.t.Helper()
 	list := w.engine.Migrations()
 	if len(list) == 0 {
-		w.t.Fatalf("no migration")
+		w.t.Fatalf("no change")
 	}
 	return list[0].State
 }

@@ -197,7 +197,7 @@ func TestFormerHomeGoesOn(t *testing.T) {
 		must(t, w.approve("m1"))
 		w.await(migrate.Serving)
 		w.stop()
-		var was Migration
+		var was Change
 		must(t, getChange(w.store, &was))
 		was.Replication = nil
 		must(t, putChange(w.store, &was))

@@ -96,7 +96,7 @@ func (f forwarded) Forward(_ *proxy.Request, how proxy.Forward) { f <- how }
 func (f forwarded) Answer(*proxy.Request, proxy.Rows)           {}
 func (f forwarded) Fail(*proxy.Request, int32, string)          {}
 
-// A connection that can not be read was there before the migration was.
+// A connection that can not be read was there before the change was.
 func TestOpaqueBeforeApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -15,7 +15,7 @@ func TestRecordWithoutAKind(t *testing.T) {
 	w := newWorld(t)
 	base, err := json.Marshal(stays())
 	must(t, err)
-	var old Migration
+	var old Change
 	must(t, json.Unmarshal(fmt.Appendf(nil, `{"id": "m1", "state": "suspended", "form": 1, "t0": 7, "base": %s,
 		"look_up": {"keyspace": "hotel", "base": "stays", "column": "guest", "table": "stays_by_guest", "statements": [], "texts": [], "schema_digest": "d", "entries": 5}}`, base), &old))
 	must(t, putChange(w.store, &old))

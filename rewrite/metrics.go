@@ -73,11 +73,11 @@ var (
 const maxListed = 100
 
 // listed chooses the changes that have metrics, by id: those under way first, then the latest to end.
-func listed(all []migrate.Migration) (chosen []migrate.Migration, left int) {
+func listed(all []migrate.Change) (chosen []migrate.Change, left int) {
 	if left = len(all) - maxListed; left <= 0 {
 		return all, 0
 	}
-	order := func(a, b migrate.Migration) int {
+	order := func(a, b migrate.Change) int {
 		switch {
 		case a.Active() != b.Active() && a.Active():
 			return -1
@@ -89,7 +89,7 @@ func listed(all []migrate.Migration) (chosen []migrate.Migration, left int) {
 		return cmp.Compare(a.ID, b.ID)
 	}
 	chosen = slices.SortedFunc(slices.Values(all), order)[:maxListed]
-	slices.SortFunc(chosen, func(a, b migrate.Migration) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(chosen, func(a, b migrate.Change) int { return cmp.Compare(a.ID, b.ID) })
 	return chosen, left
 }
 
@@ -182,7 +182,7 @@ func (c sink) requests(id string, n *counts) {
 }
 
 // change tells where a change stands.
-func (c sink) change(m *migrate.Migration) {
+func (c sink) change(m *migrate.Change) {
 	structure := m.Rewrite.Table
 	if m.Rewrite.Home() != m.Rewrite.Keyspace {
 		structure = m.Rewrite.FullTable()

@@ -124,20 +124,20 @@ func TestStatesAndDecisions(t *testing.T) {
 // There are metrics of at most so many changes: those under way, and then the latest to end.
 func TestListed(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var all []migrate.Migration
+	var all []migrate.Change
 	for n := range maxListed + 20 {
 		state := migrate.Dropped
 		if n%2 == 0 {
 			state = migrate.Serving
 		}
-		all = append(all, migrate.Migration{ID: fmt.Sprintf("r-%04d", n), State: state, Progress: migrate.Progress{Started: began.Add(time.Duration(n) * time.Hour)}})
+		all = append(all, migrate.Change{ID: fmt.Sprintf("r-%04d", n), State: state, Progress: migrate.Progress{Started: began.Add(time.Duration(n) * time.Hour)}})
 	}
 	chosen, left := listed(all)
 	if left != 20 || len(chosen) != maxListed {
 		t.Fatalf("%d listed, %d left", len(chosen), left)
 	}
 	for n := range all {
-		at := slices.IndexFunc(chosen, func(m migrate.Migration) bool { return m.ID == all[n].ID })
+		at := slices.IndexFunc(chosen, func(m migrate.Change) bool { return m.ID == all[n].ID })
 		if want := n%2 == 0 || n > 40; want != (at >= 0) {
 			t.Errorf("%s (%s) is listed: %v", all[n].ID, all[n].State, !want)
 		}

@@ -67,7 +67,7 @@ func TestTableFromBeforeOwners(t *testing.T) {
 			ctx := context.Background()
 			_, err := w.db.Query(ctx, exec.Query{Text: lookup.Create("m1")})
 			must(t, err)
-			must(t, putChange(w.store, &Migration{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Verify, T0: 1}))
+			must(t, putChange(w.store, &Change{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Verify, T0: 1}))
 			if cut {
 				w.store.Before.Set(func(kind, _ string) error {
 					if kind == change.Kind {

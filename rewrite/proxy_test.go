@@ -23,7 +23,7 @@ type late struct{ server atomic.Pointer[proxy.Server] }
 func (l *late) Barrier(ctx context.Context) error { return l.server.Load().Barrier(ctx) }
 
 // The whole chain: an ordinary gocql application, the relay, the engine, a real Cassandra. The application writes and
-// reads by literal and bound statements and by batches, before, during and after the migration.
+// reads by literal and bound statements and by batches, before, during and after the change.
 func TestCassandraThroughTheProxy(t *testing.T) {
 	l := newLive(t)
 	l.load(200)
@@ -35,7 +35,7 @@ func TestCassandraThroughTheProxy(t *testing.T) {
 	l.engine = engine
 	must(t, engine.Restore(context.Background()))
 	if engine.Epoch() != 0 {
-		t.Error("the epoch is raised before there is a migration")
+		t.Error("the epoch is raised before there is a change")
 	}
 	server, err := proxy.New(proxy.Options{ContactPoints: []string{os.Getenv("HELENUS_TEST_CASSANDRA")}, Listen: "127.0.0.1:0", Rewriter: engine})
 	must(t, err)

@@ -65,7 +65,7 @@ type writeRule struct {
 // Text implements proxy.Rule: texts are left as they are.
 func (*rule) Text() string { return "" }
 
-// Name implements proxy.Named: what is counted under it is a migration's.
+// Name implements proxy.Named: what is counted under it is a change's.
 func (r *rule) Name() string {
 	switch {
 	case r.read != nil:

@@ -286,7 +286,7 @@ func play(t testing.TB, sc scenario, choose func(n int) int, known func(state st
 	if sc.state != "" {
 		state = sc.state
 	}
-	must(t, putChange(s.store, &Migration{ID: "m1", Owner: testOwner, Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1, OnEntryFailure: migrate.Refuse}))
+	must(t, putChange(s.store, &Change{ID: "m1", Owner: testOwner, Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1, OnEntryFailure: migrate.Refuse}))
 	held, release := context.WithCancel(ctx)
 	s.barrier = func(ctx context.Context) { // verification begins with it: backfill is done
 		s.filled.Store(true)

@@ -129,7 +129,7 @@ func TestRollbackFromEveryState(t *testing.T) {
 					}
 				}
 				must(t, putChange(w.store,
-					&Migration{ID: "m1", Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1}))
+					&Change{ID: "m1", Rewrite: advice(t), Base: base, State: state, Form: 1, T0: 1}))
 				block, open := context.WithCancel(context.Background())
 				w.db.Before.Set(func(ctx context.Context, _ exec.Query) error { // the work of the state does not get anywhere
 					if ctx.Value(writeKey{}) != nil {
@@ -192,7 +192,7 @@ func TestApproval(t *testing.T) {
 			t.Error("a serving look-up was resumed")
 		}
 		if err := w.engine.Rollback(context.Background(), "nobody", "ann"); !errors.Is(err, migrate.ErrUnknown) {
-			t.Errorf("roll-back of an unknown migration: %v", err)
+			t.Errorf("roll-back of an unknown change: %v", err)
 		}
 		stale := advice(t)
 		stale.SchemaDigest, stale.Column = "0", "status"
@@ -203,7 +203,7 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// A table of the look-up's name that is not this migration's is never touched, and the approval fails for good.
+// A table of the look-up's name that is not this change's is never touched, and the approval fails for good.
 func TestOwnershipAmbiguous(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -229,7 +229,7 @@ func TestOwnershipAmbiguous(t *testing.T) {
 	})
 }
 
-// While Cassandra is down a migration waits and says why; then it goes on.
+// While Cassandra is down a change waits and says why; then it goes on.
 func TestWaitsForCassandra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -392,7 +392,7 @@ func TestMismatchSuspends(t *testing.T) {
 	})
 }
 
-// Reads whose plan fails run as written; when most do, the migration is suspended.
+// Reads whose plan fails run as written; when most do, the change is suspended.
 func TestErrorRateSuspends(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.db.Before.Set(func(_ context.Context, q exec.Query) error {

@@ -157,9 +157,9 @@ func (s *random) approveBy(engine *Engine) {
 	must(s.t, err)
 }
 
-func (s *random) state() migrate.Migration {
+func (s *random) state() migrate.Change {
 	all := s.engine.Migrations()
-	return all[slices.IndexFunc(all, func(m migrate.Migration) bool { return m.ID == s.Name })]
+	return all[slices.IndexFunc(all, func(m migrate.Change) bool { return m.ID == s.Name })]
 }
 
 // serve waits until the change serves, while the application reads.

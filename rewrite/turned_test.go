@@ -23,7 +23,7 @@ func (w *world) past(room, guest string) {
 	must(w.t, w.db.Write(insertRow, [][]byte{str(room), num(1), num(1), str(guest), str("x")}, time.Now().UnixMicro()))
 }
 
-func (w *world) migration() Migration { return w.engine.Migrations()[0] }
+func (w *world) migration() Change { return w.engine.Migrations()[0] }
 
 // A write that could not be followed turns reads back until a pass is clean, which begins after what was under way has ended; then
 // it serves again by itself, without comparing anew.
@@ -145,7 +145,7 @@ func TestServedOnceProven(t *testing.T) {
 		t.Run(string(state), func(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
 				w.stop()
-				var m Migration
+				var m Change
 				must(t, getChange(w.store, &m))
 				m.State = state
 				must(t, putChange(w.store, &m))
@@ -267,7 +267,7 @@ func TestStoreFails(t *testing.T) {
 					w.store.Before.Clear()
 					w.await(order.state)
 					time.Sleep(2 * time.Minute)
-					var stored Migration
+					var stored Change
 					must(t, getChange(w.store, &stored))
 					if m := w.migration(); m.Pending != "" || stored.State != order.state || w.engine.Bypassed().Pending != "" {
 						t.Errorf("%s is stored, %q", stored.State, m.Pending)

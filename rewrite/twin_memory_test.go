@@ -16,7 +16,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// bootWith is boot with a clock of Helenus's own, and comes to a state in which the migration then stays.
+// bootWith is boot with a clock of Helenus's own, and comes to a state in which the change then stays.
 func (w *world) bootWith(now func() time.Time, want migrate.State) {
 	w.t.Helper()
 	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Migrate: quick(), Kinds: few(), Every: 1 << 60, Now: now})

@@ -67,7 +67,7 @@ type twin struct {
 	turnedBack      map[string]int // forms after which the state was another
 }
 
-// hold keeps migrations in a state whose work begins with a barrier.
+// hold keeps changes in a state whose work begins with a barrier.
 type hold struct {
 	state   migrate.State
 	over    chan struct{} // closed: those that wait go on
@@ -76,7 +76,7 @@ type hold struct {
 
 // Barrier implements migrate.Traffic.
 func (w *twin) Barrier(ctx context.Context) error {
-	if h := w.hold.Load(); h != nil && slices.ContainsFunc(w.engine.Migrations(), func(m migrate.Migration) bool { return m.State == h.state }) {
+	if h := w.hold.Load(); h != nil && slices.ContainsFunc(w.engine.Migrations(), func(m migrate.Change) bool { return m.State == h.state }) {
 		h.waiting.Add(1)
 		defer h.waiting.Add(-1)
 		select {
@@ -216,7 +216,7 @@ func (w *twin) come(want migrate.State) {
 
 // stays tells whether all are in a state.
 func (w *twin) stays(want migrate.State) bool {
-	return !slices.ContainsFunc(w.engine.Migrations(), func(m migrate.Migration) bool { return m.State != want })
+	return !slices.ContainsFunc(w.engine.Migrations(), func(m migrate.Change) bool { return m.State != want })
 }
 
 // run has one form written on both sides, in a room of its own, and compares the answers.

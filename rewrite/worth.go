@@ -29,8 +29,8 @@ func (e *Engine) promised(ctx context.Context, id string, lu plan.Rewrite, befor
 	}
 }
 
-// measured adds what migrations turned out to be worth.
-func (e *Engine) measured(list []Migration) []Migration {
+// measured adds what changes turned out to be worth.
+func (e *Engine) measured(list []Change) []Change {
 	for i := range list {
 		record := e.gains.Meter(list[i].ID).Record()
 		list[i].Gain = record.Report()

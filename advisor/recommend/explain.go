@@ -16,7 +16,7 @@ func Explain(w io.Writer, r Recommendation) error {
 	p.line("%s  %s", r.ID, r.Title)
 	state := string(r.State)
 	if r.Migration != "" {
-		state += ", migration " + r.Migration
+		state += ", change " + r.Migration
 	}
 	if !r.Until.IsZero() {
 		state += " until " + r.Until.UTC().Format("2006-01-02 15:04 MST")

@@ -1,4 +1,4 @@
-// Package fill reads what a new table must hold out of tables that are there: it carries out a migration plan (seed 004, W-26 and
+// Package fill reads what a new table must hold out of tables that are there: it carries out a change plan (seed 004, W-26 and
 // W-27), whose sources have among them all rows of the target.
 //
 // Each source is scanned once, page by page, into a file of SQLite's; SQLite joins them by the keys of the entities that they

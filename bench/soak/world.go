@@ -237,7 +237,7 @@ func (w *world) approve(ctx context.Context) error {
 	return w.await(ctx, "serving", 5*time.Minute)
 }
 
-// change is what is looked at of a migration.
+// change is what is looked at of a change.
 type change struct{ ID, State, Reason string }
 
 func (w *world) changes(ctx context.Context) ([]change, error) {

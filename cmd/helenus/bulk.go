@@ -69,7 +69,7 @@ and goes on. Without --fill bulk Helenus fills the table; --done ends that, too.
 			if err := client.Post(c.Context(), pathID("changes", id)+"/filled", admin.Decision{Actor: actor()}, &raw); err != nil {
 				return err
 			}
-			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
 				_, err := fmt.Fprintf(w, "%s is filled, and verified next. `helenus changes %s` shows how far it is.\n", m.ID, m.ID)
 				return err
 			})

@@ -70,7 +70,7 @@ func TestSparkFillsALookUp(t *testing.T) {
 	must(t, direct, fmt.Sprintf("%s USING TTL %d", row, latest-20_000), 1, 3_000_005, "nearly for ever", 1)
 	p := s.process(contact)
 	id, lookUp := s.propose(p)
-	if err := p.client().Post(context.Background(), "changes/"+id+"/approve", admin.Decision{Actor: "test", Fill: migrate.FillBulk}, &migrate.Migration{}); err != nil {
+	if err := p.client().Post(context.Background(), "changes/"+id+"/approve", admin.Decision{Actor: "test", Fill: migrate.FillBulk}, &migrate.Change{}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "it waits for the bulk job", func() bool {

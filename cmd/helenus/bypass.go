@@ -49,7 +49,7 @@ func foretellBypass(c *cobra.Command, r *remote, to string) error {
 	if err != nil {
 		return err
 	}
-	var all []migrate.Migration
+	var all []migrate.Change
 	if err := client.Get(c.Context(), "migrations", &all); err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func onOrOff(_ *cobra.Command, args []string) error {
 }
 
 func printBypass(w io.Writer, b rewrite.Bypass) error {
-	text := "Requests are looked at, and rewritten where a migration says so."
+	text := "Requests are looked at, and rewritten where a change says so."
 	if b.On {
-		text = fmt.Sprintf("Requests bypass the rewriting, by %s since %s: all run as they came, and every migration is suspended.",
+		text = fmt.Sprintf("Requests bypass the rewriting, by %s since %s: all run as they came, and every change is suspended.",
 			b.Actor, b.Since.Format(time.RFC3339))
 	}
 	if b.Pending != "" {
@@ -95,7 +95,7 @@ func printBypass(w io.Writer, b rewrite.Bypass) error {
 	return err
 }
 
-// noteBypass says so, for people, above a list of migrations that do nothing.
+// noteBypass says so, for people, above a list of changes that do nothing.
 func noteBypass(c *cobra.Command, r *remote) error {
 	if r.structured() {
 		return nil

@@ -119,7 +119,7 @@ func migrationsCommand() *cobra.Command {
 				} else if x != nil {
 					return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })
 				}
-				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
+				return show(c, &r, pathID("migrations", args[0]), func(w io.Writer, m migrate.Change) error { return printMigration(w, &m) })
 			}
 			if err := noteBypass(c, &r); err != nil {
 				return err

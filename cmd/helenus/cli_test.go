@@ -41,15 +41,15 @@ type api struct {
 func startAPI(t *testing.T) *api {
 	t.Helper()
 	lookUp := plan.Rewrite{Keyspace: "hotel", Base: "reservations", Column: "guest_id", Table: "helenus_reservations_by_guest_id"}
-	state := func(id string, s migrate.State) migrate.Migration {
-		return migrate.Migration{ID: id, Rewrite: lookUp, State: s, Entries: 60_000, Actor: "ann"}
+	state := func(id string, s migrate.State) migrate.Change {
+		return migrate.Change{ID: id, Rewrite: lookUp, State: s, Entries: 60_000, Actor: "ann"}
 	}
 	advice := recommend.Recommendation{ID: "r-open", Kind: recommend.LookUpTable, State: recommend.Open, Title: "look up reservations by guest_id", Eligible: true, Rewrite: &lookUp,
 		Keyspace: "hotel", Table: "reservations", SavedSecondsPerSecond: 0.464, BenefitRatio: 0.41, WriteCostRatio: 2.1, WriteRequests: 5, StorageBytes: 13.6e6, Confidence: 0.97,
 		Writes: []recommend.Write{{PerSecond: 0.7}}, Beforehand: []string{"Freshness, with 3 replicas: reads at QUORUM find all."}}
 	about := map[string]any{
 		"recommendations": admin.Recommendations{Recommendations: []recommend.Recommendation{advice}, Dismissed: []recommend.Dismissal{}}, "recommendations/r-open": advice,
-		"migrations": []migrate.Migration{state("r-serving", migrate.Serving), state("r-rolled", migrate.RolledBack)}, "migrations/r-serving": state("r-serving", migrate.Serving), "migrations/r-rolled": state("r-rolled", migrate.RolledBack),
+		"migrations": []migrate.Change{state("r-serving", migrate.Serving), state("r-rolled", migrate.RolledBack)}, "migrations/r-serving": state("r-serving", migrate.Serving), "migrations/r-rolled": state("r-rolled", migrate.RolledBack),
 		"changes": []admin.Change{{ID: "r-open", State: change.Proposed, Kind: "look-up table", Title: advice.Title, Keyspace: "hotel", Table: "reservations"}, {ID: "r-serving", State: change.Serving}, {ID: "r-late", State: change.Snoozed,
 			Until: time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC), Reason: "after the move"}, {ID: "r-no", State: change.Dismissed, Reason: "too dear"}},
 		"calendars": []any{}, "bypass": rewrite.Bypass{},

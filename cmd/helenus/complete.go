@@ -86,10 +86,10 @@ func advice(fits func(*recommend.Recommendation) bool) known {
 	}
 }
 
-// changes are the ids of migrations and calendars whose state fits, with it; nil: all.
+// changes are the ids of changes and calendars whose state fits, with it; nil: all.
 func changes(fits func(state string) bool) known {
 	return func(ctx context.Context, c *admin.Client) (list []string, err error) {
-		var migrations []migrate.Migration
+		var migrations []migrate.Change
 		var calendars []calendar.Calendar
 		if err := c.Get(ctx, "migrations", &migrations); err != nil {
 			return nil, err

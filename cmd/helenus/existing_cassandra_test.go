@@ -88,7 +88,7 @@ func TestExistingTableServes(t *testing.T) {
 			decision.Despite = append(decision.Despite, fmt.Sprintf("%s:%s", v.Condition, v.Cause))
 		}
 	}
-	if err := p.client().Post(context.Background(), "recommendations/"+found.ID+"/approve", decision, &migrate.Migration{}); err != nil {
+	if err := p.client().Post(context.Background(), "recommendations/"+found.ID+"/approve", decision, &migrate.Change{}); err != nil {
 		t.Fatal(err)
 	}
 	m := s.serving(p, found.ID, through)

@@ -168,7 +168,7 @@ func (s sessions) tracing(keyspace string) (*gocql.Session, error) {
 	return s.open(keyspace, 1, 20*time.Second)
 }
 
-// working is for plans, look-up entries and migrations. It does not retry by itself: whoever asks knows whether
+// working is for plans, look-up entries and changes. It does not retry by itself: whoever asks knows whether
 // that is safe.
 func (s sessions) working(dataCentre string) (*gocql.Session, error) {
 	c, err := s.cluster("", 4, 30*time.Second)

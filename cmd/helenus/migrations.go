@@ -19,7 +19,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// pollEvery is how often a command that follows a migration looks.
+// pollEvery is how often a command that follows a change looks.
 const pollEvery = 250 * time.Millisecond
 
 func approveCommand() *cobra.Command {
@@ -74,12 +74,12 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 			if err := json.Unmarshal(raw, &begun); err == nil && len(begun.Seasons) > 0 {
 				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, x calendar.Calendar) error { return printCalendar(w, &x) })
 			}
-			var m migrate.Migration
+			var m migrate.Change
 			if err := json.Unmarshal(raw, &m); err != nil {
 				return err
 			}
 			if detach {
-				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error { return printMigration(w, &m) })
+				return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error { return printMigration(w, &m) })
 			}
 			return follow(c.Context(), c.OutOrStdout(), &r, m.ID)
 		},
@@ -95,7 +95,7 @@ long as --until says. With --each, helenus approve ID.N approves the next change
 	return c
 }
 
-// follow shows a migration's progress until it serves, or until it stopped for good.
+// follow shows a change's progress until it serves, or until it stopped for good.
 func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 	client, err := r.client()
 	if err != nil {
@@ -103,7 +103,7 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 	}
 	var shown progressLine
 	for events := 0; ; {
-		var m migrate.Migration
+		var m migrate.Change
 		var raw []byte
 		if err := client.Get(ctx, "migrations/"+url.PathEscape(id), &raw); err != nil {
 			return err
@@ -158,7 +158,7 @@ type progressLine struct {
 	throttled string
 }
 
-func progressOf(m *migrate.Migration) progressLine {
+func progressOf(m *migrate.Change) progressLine {
 	const tenths = 10
 	p := m.Progress
 	tenth := int(p.Ratio * tenths)
@@ -168,7 +168,7 @@ func progressOf(m *migrate.Migration) progressLine {
 	return progressLine{m.State, tenth, p.Throttled}
 }
 
-func (l progressLine) text(m *migrate.Migration) string {
+func (l progressLine) text(m *migrate.Change) string {
 	if l.throttled != "" {
 		return "waiting: " + l.throttled
 	}
@@ -183,7 +183,7 @@ func (l progressLine) text(m *migrate.Migration) string {
 }
 
 // doneOf says how much of how much was done.
-func doneOf(m *migrate.Migration) string {
+func doneOf(m *migrate.Change) string {
 	p := m.Progress
 	return fmt.Sprintf("%s of %s %s", words.Count(p.Done), words.Count(p.Total), p.Unit)
 }
@@ -192,7 +192,7 @@ func doneOf(m *migrate.Migration) string {
 var advancing = map[migrate.State]bool{migrate.Backfill: true, migrate.Verify: true, migrate.Shadow: true}
 
 // advance says how far the work of a state has come, "" if it is not counted.
-func advance(m *migrate.Migration) string {
+func advance(m *migrate.Change) string {
 	if !advancing[m.State] || m.Progress.Total == 0 {
 		return ""
 	}
@@ -203,7 +203,7 @@ func advance(m *migrate.Migration) string {
 	return text
 }
 
-func printMigrations(w io.Writer, all []migrate.Migration) error {
+func printMigrations(w io.Writer, all []migrate.Change) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "No change yet; `helenus approve ID` starts one.")
 		return err
@@ -220,7 +220,7 @@ func printMigrations(w io.Writer, all []migrate.Migration) error {
 }
 
 // tables is the table that a change makes, or, if it makes none, the application's.
-func tables(m *migrate.Migration) string {
+func tables(m *migrate.Change) string {
 	if m.Rewrite.Table == "" {
 		return m.Rewrite.Keyspace + "." + m.Rewrite.Base
 	}
@@ -228,22 +228,22 @@ func tables(m *migrate.Migration) string {
 }
 
 // ratio is how much of the work of its state is done, "-" if there is none that could be counted.
-func ratio(m *migrate.Migration) string {
+func ratio(m *migrate.Change) string {
 	if m.Progress.Total == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f %%", 100*m.Progress.Ratio)
 }
 
-// why is what a person should know of the state of a migration.
-func why(m *migrate.Migration) string {
+// why is what a person should know of the state of a change.
+func why(m *migrate.Change) string {
 	if m.Pending != "" {
 		return "PENDING: " + m.Pending
 	}
 	return m.Waits()
 }
 
-func printMigration(w io.Writer, m *migrate.Migration) error {
+func printMigration(w io.Writer, m *migrate.Change) error {
 	_, err := fmt.Fprintf(w, "%s is %s (%s: %s), approved by %s\n", m.ID, m.State, m.Title, tables(m), m.Actor)
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func printMigration(w io.Writer, m *migrate.Migration) error {
 }
 
 // paceOf is the pace that a person ordered, "" if nobody did.
-func paceOf(m *migrate.Migration) string {
+func paceOf(m *migrate.Change) string {
 	if m.Throttle == (migrate.Throttle{}) {
 		return ""
 	}
@@ -309,7 +309,7 @@ func verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
 				l := m.Last
 				_, err := fmt.Fprintf(w, "%s: %d rows, %d without entry (%d repaired); %d entries, %d without row (%d removed). It is %s.\n",
 					m.ID, l.Rows, l.Missing, l.Repaired, l.Entries, l.Orphans, l.Removed, m.State)
@@ -325,13 +325,13 @@ func verifyCommand() *cobra.Command {
 	return c
 }
 
-// calendarOrders are what orders about a migration are of a calendar.
+// calendarOrders are what orders about a change are of a calendar.
 var calendarOrders = map[string]string{"rollback": "withdraw", "resume": "resume"}
 
 // previewOf is what package preview calls these.
 var previewOf = map[string]string{"withdraw": "withdraw all", "resume": "continue"}
 
-// orderCommand is an order about a migration.
+// orderCommand is an order about a change.
 func orderCommand(name, about, done string) *cobra.Command {
 	var r remote
 	var flags orderFlags
@@ -355,7 +355,7 @@ func orderCommand(name, about, done string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
 				_, err := fmt.Fprintf(w, "%s is %s; it is now %s.\n", m.ID, done, m.State)
 				return err
 			})

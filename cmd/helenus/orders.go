@@ -109,7 +109,7 @@ func subjectOf(c *cobra.Command, r *remote, id string) (*preview.Subject, error)
 	}
 	s := &preview.Subject{ID: id}
 	var rec recommend.Recommendation
-	var mig migrate.Migration
+	var mig migrate.Change
 	var cal calendar.Calendar
 	missing := client.Get(c.Context(), pathID("recommendations", id), &rec)
 	switch {

@@ -18,7 +18,7 @@ import (
 // TestAStartWaitsForTheState: a state in Cassandra that can not be read just now is waited for, one that would fail again is not; nor is a file.
 func TestAStartWaitsForTheState(t *testing.T) {
 	slow := errors.New("operation timed out - received only 1 responses")
-	garbled := fmt.Errorf("restore migrations: load: %w", json.Unmarshal([]byte("{"), new(int)))
+	garbled := fmt.Errorf("restore changes: load: %w", json.Unmarshal([]byte("{"), new(int)))
 	for name, c := range map[string]struct {
 		shared bool
 		fails  []error

@@ -185,16 +185,16 @@ func (p *process) awaitReady() {
 	await(p.t, "helenus is ready", p.ready)
 }
 
-func (p *process) migration(id string) migrate.Migration {
-	var m migrate.Migration
+func (p *process) migration(id string) migrate.Change {
+	var m migrate.Change
 	_ = p.client().Get(context.Background(), "migrations/"+url.PathEscape(id), &m) // not there yet, or it was killed: the zero state
 	return m
 }
 
-func (p *process) awaitState(id string, states ...migrate.State) migrate.Migration {
+func (p *process) awaitState(id string, states ...migrate.State) migrate.Change {
 	p.t.Helper()
-	var m migrate.Migration
-	await(p.t, fmt.Sprintf("migration %s is %v", id, states), func() bool {
+	var m migrate.Change
+	await(p.t, fmt.Sprintf("change %s is %v", id, states), func() bool {
 		m = p.migration(id)
 		for _, s := range states {
 			if m.State == s {
@@ -203,7 +203,7 @@ func (p *process) awaitState(id string, states ...migrate.State) migrate.Migrati
 		}
 		switch m.State {
 		case migrate.Suspended, migrate.Failed:
-			p.t.Fatalf("migration is %s: %s (events %+v)", m.State, m.Reason, m.Events)
+			p.t.Fatalf("change is %s: %s (events %+v)", m.State, m.Reason, m.Events)
 		}
 		return false
 	})
@@ -237,7 +237,7 @@ func (p *process) advice() recommend.Recommendation {
 }
 
 func (p *process) approve(id string) error {
-	return p.client().Post(context.Background(), "recommendations/"+id+"/approve", admin.Decision{Actor: "test"}, &migrate.Migration{})
+	return p.client().Post(context.Background(), "recommendations/"+id+"/approve", admin.Decision{Actor: "test"}, &migrate.Change{})
 }
 
 // command runs the program to its end, as a person would.

@@ -50,7 +50,7 @@ import (
 func runCommand() *cobra.Command {
 	var file string
 	var takeOver bool
-	c := &cobra.Command{Use: "run", Short: "The proxy, with learning, advice and migrations", Args: usage(cobra.NoArgs)}
+	c := &cobra.Command{Use: "run", Short: "The proxy, with learning, advice and changes", Args: usage(cobra.NoArgs)}
 	c.Flags().StringVar(&file, "config", "", "YAML file of settings; see docs/configuration.md")
 	c.Flags().BoolVar(&takeOver, "take-over", false, "take the listening sockets over from the helenus that runs with the same state-dir, and let it end; no connection is refused meanwhile")
 	settings := config.Flags(c.Flags())
@@ -133,13 +133,13 @@ type migrator struct {
 	refresh func(context.Context) error
 }
 
-func (m migrator) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Migration, error) {
+func (m migrator) Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Change, error) {
 	return m.ApproveOn(ctx, id, lu, migrate.Terms{Actor: actor})
 }
 
-func (m migrator) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error) {
+func (m migrator) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Change, error) {
 	if err := m.refresh(ctx); err != nil {
-		return migrate.Migration{}, err
+		return migrate.Change{}, err
 	}
 	return m.Engine.ApproveOn(ctx, id, lu, terms)
 }

@@ -243,7 +243,7 @@ cassandra-tls-key: KEY
 	if err := p.approve(advice.ID); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the migration serves", func() bool { // the application's reads are compared, though they will not be served
+	await(t, "the change serves", func() bool { // the application's reads are compared, though they will not be served
 		orders.ask(session, 10)
 		return p.migration(advice.ID).State == migrate.Serving
 	})

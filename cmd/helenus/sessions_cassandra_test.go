@@ -78,7 +78,7 @@ func TestConsoleBehindOneService(t *testing.T) {
 	}
 	pace := func(p *process, d admin.Decision) {
 		t.Helper()
-		if err := p.client().Post(ctx, "changes/"+id+"/throttle", d, new(migrate.Migration)); err != nil {
+		if err := p.client().Post(ctx, "changes/"+id+"/throttle", d, new(migrate.Change)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -178,7 +178,7 @@ func (h *helenus) restore(ctx context.Context) error {
 			return fmt.Errorf("restore changes: %w", err)
 		}
 		if err := h.engine.Restore(ctx); err != nil {
-			return fmt.Errorf("restore migrations: %w", err)
+			return fmt.Errorf("restore changes: %w", err)
 		}
 		if err := h.keeper.Restore(ctx); err != nil {
 			return fmt.Errorf("restore calendars: %w", err)

@@ -67,7 +67,7 @@ func TestDamagedStateForwards(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"sound, but not understood": func(t *testing.T, path string) { save(t, filepath.Dir(path), "a text is no migration") },
+		"sound, but not understood": func(t *testing.T, path string) { save(t, filepath.Dir(path), "a text is no change") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProcess(t, m.Addr)

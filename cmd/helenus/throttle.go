@@ -61,7 +61,7 @@ as written. The order is kept over restarts. While a change serves, a rate slows
 			if err := client.Post(c.Context(), pathID("changes", args[0])+"/throttle", d, &raw); err != nil {
 				return err
 			}
-			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Migration) error {
+			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
 				_, err := fmt.Fprintf(w, "%s is %s. Its pace: %s.\n", m.ID, m.State, m.Throttle)
 				return err
 			})

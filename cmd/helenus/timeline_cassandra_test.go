@@ -163,7 +163,7 @@ func TestTimelineOfTheProcess(t *testing.T) {
 		}
 	}
 	if code, out := command(t, p, "migrations"); code != 0 || !strings.Contains(out, "helenus_orders_by_customer (there)") {
-		t.Errorf("migrations: %d %s", code, out)
+		t.Errorf("changes: %d %s", code, out)
 	}
 	if code, out := command(t, p, "pause", found.ID, "--reason", "a release"); code != 0 || !strings.Contains(out, "is paused") || !strings.Contains(out, "a release") {
 		t.Errorf("pause: %d %s", code, out)
@@ -176,7 +176,7 @@ func TestTimelineOfTheProcess(t *testing.T) {
 	}
 	x.awaitNothingLeft()
 	if code, out := command(t, p, "migrations", found.ID); code != 0 || !strings.Contains(out, "none of its tables is left") {
-		t.Errorf("migrations %s: %d %s", found.ID, code, out)
+		t.Errorf("changes %s: %d %s", found.ID, code, out)
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *shop) alike(through *gocql.Session, when string) {
 }
 
 // serving asks through a process, as its reads are compared first, until a change serves.
-func (s *shop) serving(p *process, id string, through *gocql.Session) (m migrate.Migration) {
+func (s *shop) serving(p *process, id string, through *gocql.Session) (m migrate.Change) {
 	s.t.Helper()
 	await(s.t, "it serves", func() bool {
 		s.ask(through, 10)

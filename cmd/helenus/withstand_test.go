@@ -25,7 +25,7 @@ import (
 )
 
 // The tests of this file run the whole product as a process against a Cassandra, and break both at every
-// point of a migration while eight writers work on the same keys. What must hold is invariant I1: no base row without
+// point of a change while eight writers work on the same keys. What must hold is invariant I1: no base row without
 // its look-up entry; and that the application sees ordinary errors at most while something is down.
 
 // cluster is one node of a test's own, which stops and starts it.
@@ -351,7 +351,7 @@ func TestWithstandAtEveryState(t *testing.T) {
 		if !each && strings.HasPrefix(name, "Cassandra") { // it takes long to start: where it is in the way, and where it is not noticed
 			few = []migrate.State{migrate.Backfill, migrate.Serving}
 		}
-		t.Run(name, broken(few...)) // one migration, broken again and again
+		t.Run(name, broken(few...)) // one change, broken again and again
 		if each {
 			for _, state := range states {
 				t.Run(name+"/"+string(state), broken(state))
@@ -360,15 +360,15 @@ func TestWithstandAtEveryState(t *testing.T) {
 	}
 }
 
-// awaitReached waits until a migration is in a state, or has passed it: some last milliseconds only. One that was suspended, as
+// awaitReached waits until a change is in a state, or has passed it: some last milliseconds only. One that was suspended, as
 // may be when Cassandra was away, is resumed.
 func (p *process) awaitReached(id string, state migrate.State) migrate.State {
 	p.t.Helper()
 	order := map[migrate.State]int{
 		migrate.Approved: 0, migrate.Created: 1, migrate.DualWrite: 2, migrate.Backfill: 3, migrate.Verify: 4, migrate.Shadow: 5, migrate.Serving: 6,
 	}
-	var m migrate.Migration
-	await(p.t, "the migration is "+string(state), func() bool {
+	var m migrate.Change
+	await(p.t, "the change is "+string(state), func() bool {
 		m = p.migration(id)
 		if at, ok := order[m.State]; ok {
 			return at >= order[state]
@@ -459,7 +459,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 			t.Errorf("a drop while serving: %d %s", code, out)
 		}
 		must(t, direct, "DROP TABLE "+lookUp)
-		await(t, "the migration is suspended", func() bool { return p.migration(id).State == migrate.Suspended })
+		await(t, "the change is suspended", func() bool { return p.migration(id).State == migrate.Suspended })
 		through := session(t, p.listen)
 		s.same(through)
 		must(t, through, "UPDATE "+s.table()+" SET customer = 'x' WHERE day = 1 AND number = 1")
@@ -473,7 +473,7 @@ func TestRefusalsAndGuards(t *testing.T) {
 		if code, out := command(t, p, "migrations", "--json"); code != 0 {
 			t.Errorf("%d %s", code, out)
 		} else {
-			var all []migrate.Migration
+			var all []migrate.Change
 			if jsonOf(t, out, &all); len(all) != 1 || all[0].State != migrate.Dropped {
 				t.Errorf("%+v", all)
 			}

@@ -32,7 +32,7 @@ var needs = map[string]access.Role{
 	"DELETE /api/v1/members/{id}":       access.Admin, // whose writes nobody follows any more
 }
 
-// Needed is the role that a route needs: "POST /api/v1/migrations/{id}/drop".
+// Needed is the role that a route needs: "POST /api/v1/changes/{id}/drop".
 func Needed(pattern string) access.Role {
 	if role, ok := needs[pattern]; ok {
 		return role

@@ -35,10 +35,10 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// parts plays advisor and migrations.
+// parts plays advisor and changes.
 type parts struct {
 	all       []recommend.Recommendation
-	migration []migrate.Migration
+	migration []migrate.Change
 	refuse    error // of Migrator.Approve
 	orders    []string
 	bypass    rewrite.Bypass
@@ -128,14 +128,14 @@ func (p *parts) Reopen(_ context.Context, id, reason, actor string) (recommend.R
 // migrator is the other half: its Approve has another signature.
 type migrator struct{ *parts }
 
-func (m migrator) ApproveOn(_ context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error) {
+func (m migrator) ApproveOn(_ context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Change, error) {
 	if m.refuse != nil {
-		return migrate.Migration{}, m.refuse
+		return migrate.Change{}, m.refuse
 	}
 	if _, err := terms.Admit(&change.Record{ID: id}); err != nil {
-		return migrate.Migration{}, err
+		return migrate.Change{}, err
 	}
-	made := migrate.Migration{ID: id, Rewrite: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
+	made := migrate.Change{ID: id, Rewrite: lu, Actor: terms.Actor, State: migrate.Approved, OnEntryFailure: terms.OnEntryFailure, Despite: terms.Despite}
 	m.migration = append(m.migration, made)
 	return made, nil
 }
@@ -229,7 +229,7 @@ func (m migrator) Drop(_ context.Context, id, actor string) error {
 	return err
 }
 
-func (m migrator) Migrations() []migrate.Migration { return m.migration }
+func (m migrator) Migrations() []migrate.Change { return m.migration }
 
 func serve(t *testing.T, p *parts, pprof bool) *Client {
 	t.Helper()
@@ -308,7 +308,7 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	p := someParts()
 	c := serve(t, p, false)
 	ctx := context.Background()
-	var m migrate.Migration
+	var m migrate.Change
 	var open recommend.Recommendation
 	if err := c.Get(ctx, "recommendations/r-1", &open); err != nil || len(open.Beforehand) != 1 || !strings.HasPrefix(open.Beforehand[0], "Freshness of ") {
 		t.Errorf("what to know beforehand is not joined: %+v, %v", open.Beforehand, err)
@@ -333,7 +333,7 @@ func TestApproveRejectRollbackDrop(t *testing.T) {
 	}
 	var r recommend.Recommendation
 	if err := c.Get(ctx, "recommendations/r-1", &r); err != nil || r.Migration != "approved" || r.Actor != "ann" {
-		t.Errorf("the migration's state is not joined: %+v, %v", r, err)
+		t.Errorf("the change's state is not joined: %+v, %v", r, err)
 	}
 	if err := c.Post(ctx, "migrations/r-1/rollback", Decision{Actor: "bob"}, &m); err != nil || m.State != migrate.RolledBack {
 		t.Errorf("rollback: %+v, %v", m, err)
@@ -374,7 +374,7 @@ func TestApprovalThatCanNotBeginIsNone(t *testing.T) {
 			p := someParts()
 			p.refuse = c.err
 			client := serve(t, p, false)
-			err := client.Post(context.Background(), "recommendations/r-1/approve", Decision{}, &migrate.Migration{})
+			err := client.Post(context.Background(), "recommendations/r-1/approve", Decision{}, &migrate.Change{})
 			if got := code(t, err); got != c.code || !strings.Contains(err.Error(), c.err.Error()) {
 				t.Errorf("%q: %v", got, err)
 			}
@@ -408,9 +408,9 @@ func TestNothingThere(t *testing.T) {
 			t.Errorf("POST %s: %q, want %q", path, got, want)
 		}
 	}
-	var list []migrate.Migration
+	var list []migrate.Change
 	if err := c.Get(ctx, "migrations", &raw); err != nil || json.Unmarshal(raw, &list) != nil || list == nil {
-		t.Errorf("no migrations must be an empty list: %s, %v", raw, err)
+		t.Errorf("no changes must be an empty list: %s, %v", raw, err)
 	}
 }
 

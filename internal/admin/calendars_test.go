@@ -218,7 +218,7 @@ func TestCalendarBadBodies(t *testing.T) {
 		{"calendars/r-2/withdraw", `{"limits": {}}`, 400, "limits are for approving"},
 		{"calendars/r-2/withdraw", `{"drop": 1}`, 400, "drop"},
 		{"calendars/r-2/approve", `{}`, 404, ""},
-		{"migrations/r-2/drop", `{}`, 404, "r-2 is a calendar (following); its migrations are r-2.1 and so on"},
+		{"migrations/r-2/drop", `{}`, 404, "r-2 is a calendar (following); its changes are r-2.1 and so on"},
 		{"migrations/r-2.1/drop", `{}`, 404, "there is no change r-2.1"},
 	} {
 		if code, text := post(x.path, x.body); code != x.code || !strings.Contains(text, x.says) {

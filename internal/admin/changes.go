@@ -37,11 +37,11 @@ type Change struct {
 
 	// Of one change alone; what is not there is left out.
 	Advice   *recommend.Recommendation `json:"advice,omitempty"`
-	Work     *migrate.Migration        `json:"work,omitempty"`
+	Work     *migrate.Change           `json:"work,omitempty"`
 	Calendar *calendar.Calendar        `json:"calendar,omitempty"`
 }
 
-// changeRoutes are the routes about changes. Those below recommendations and migrations are what they were called until the last release.
+// changeRoutes are the routes about changes. Those below recommendations and changes are what they were called until the last release.
 func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error))) {
 	route("GET /api/v1/changes", s.changesAnswer)
 	route("GET /api/v1/changes/{id}", s.change)
@@ -119,7 +119,7 @@ func (c *Change) advised(r *recommend.Recommendation) {
 }
 
 // worked adds how it is carried out: what is in force may not be stored yet.
-func (c *Change) worked(m *migrate.Migration) {
+func (c *Change) worked(m *migrate.Change) {
 	c.Work = m
 	if c.State.Proposal() {
 		return
@@ -296,7 +296,7 @@ func (s *Server) throttle(r *http.Request) (any, error) {
 func (s *Server) migrations(*http.Request) (any, error) {
 	all := s.o.Migrator.Migrations()
 	if all == nil {
-		all = []migrate.Migration{}
+		all = []migrate.Change{}
 	}
 	return all, nil
 }
@@ -309,7 +309,7 @@ func (s *Server) migration(r *http.Request) (any, error) {
 		}
 	}
 	if c, err := s.o.Calendars.Calendar(id); err == nil {
-		return nil, notFound(fmt.Sprintf("%s is a calendar (%s); its migrations are %s and so on: `helenus changes %s` lists them", id, c.State, c.Seasons[0].ID, id))
+		return nil, notFound(fmt.Sprintf("%s is a calendar (%s); its changes are %s and so on: `helenus changes %s` lists them", id, c.State, c.Seasons[0].ID, id))
 	}
 	return nil, notFound(fmt.Sprintf("there is no change %s under way; `helenus changes` lists them", id))
 }

@@ -23,7 +23,7 @@ func TestChanges(t *testing.T) {
 		{ID: "r-again", Kind: recommend.LookUpTable, State: recommend.Open},
 		{ID: "r-later", Kind: recommend.LookUpTable, State: recommend.Snoozed, StateReason: "after the move", Actor: "bob", Until: soon},
 		{ID: "r-never", Kind: recommend.LookUpTable, State: recommend.Rejected, StateReason: "too dear"},
-	}, migration: []migrate.Migration{
+	}, migration: []migrate.Change{
 		{ID: "r-serves", State: migrate.RollingBack, Actor: "ann", Reason: "slower", Pending: "it is not stored yet", Rewrite: plan.Rewrite{Keyspace: "shop", Base: "orders"}},
 		{ID: "r-again", State: migrate.Dropped},
 	}}
@@ -119,7 +119,7 @@ func TestNamesOfTheLastRelease(t *testing.T) {
 				t.Errorf("%s: %v", name(order), err)
 			}
 		}
-		var m migrate.Migration
+		var m migrate.Change
 		if err := c.Get(t.Context(), "migrations/r-1", &m); err != nil || m.State != change.Dropped || p.all[0].State != recommend.Open {
 			t.Errorf("%+v, %v", m, err)
 		}

@@ -36,7 +36,7 @@ func invalid(message string) error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid", Message: message}
 }
 
-// classify finds out what an error of the advisor or of a migration means to whoever asked: that there is no such
+// classify finds out what an error of the advisor or of a change means to whoever asked: that there is no such
 // thing, that the answer is no, or that something failed.
 func classify(err error) *Error {
 	var (

@@ -26,7 +26,7 @@ import (
 // should read, or ends the process.
 func TestHostileRequests(t *testing.T) {
 	p := someParts()
-	p.migration = []migrate.Migration{{ID: "r-9", State: migrate.RolledBack}}
+	p.migration = []migrate.Change{{ID: "r-9", State: migrate.RolledBack}}
 	p.ready = true
 	var asked atomic.Int64
 	p.gate = func(o *access.Options) {

@@ -85,7 +85,7 @@ func TestAnotherKind(t *testing.T) {
 	if err != nil || len(advice) != 1 || !advice[0].Eligible || advice[0].Title != "ask rooms by another text" {
 		t.Fatalf("%+v, %v", advice, err)
 	}
-	var m migrate.Migration
+	var m migrate.Change
 	if err := c.Post(ctx, "recommendations/"+advice[0].ID+"/approve", Decision{Actor: "ann"}, &m); err != nil || m.Rewrite.Kind != (kindtest.OtherText{}).Name() {
 		t.Fatalf("%+v, %v", m, err)
 	}

@@ -50,7 +50,7 @@ type Advisor interface {
 
 // Migrator is what the API needs of package rewrite.
 type Migrator interface {
-	ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Migration, error)
+	ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (migrate.Change, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Hold(ctx context.Context, id, actor string) error
 	CutOver(ctx context.Context, id, actor string) error
@@ -61,7 +61,7 @@ type Migrator interface {
 	// Spark writes the script that fills a change's table elsewhere, Filled says that it has.
 	Spark(id string) (string, error)
 	Filled(ctx context.Context, id, actor string) error
-	Migrations() []migrate.Migration
+	Migrations() []migrate.Change
 	// CDCTables are those that CDC agents have to know, Told takes what one tells.
 	CDCTables() ([]rewrite.CDCTable, error)
 	Told(ctx context.Context, report *rewrite.CDCReport) (rewrite.CDCFindings, error)
@@ -296,7 +296,7 @@ func (s *Server) recommendations(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// joined adds the state of the migration that carries a recommendation out.
+// joined adds the state of the change that carries a recommendation out.
 func (s *Server) joined(ctx context.Context, r recommend.Recommendation) recommend.Recommendation {
 	for _, m := range s.o.Migrator.Migrations() {
 		if m.ID == r.ID {

@@ -32,7 +32,7 @@ func TestStatus(t *testing.T) {
 		{ID: "r-1", Kind: recommend.LookUpTable, State: recommend.Open, Title: "orders by customer"},
 		{ID: "r-2", Kind: recommend.Keep, State: recommend.Open}, {ID: "r-3", Kind: recommend.LookUpTable, State: recommend.Rejected},
 	}
-	p.migration = []migrate.Migration{
+	p.migration = []migrate.Change{
 		{ID: "r-4", State: migrate.Serving}, {ID: "r-5", State: migrate.Suspended, Reason: "a write was lost"}, {ID: "r-6", State: migrate.Dropped},
 		{ID: "r-7", State: migrate.RolledBack}, {ID: "r-8", State: migrate.Serving, Pending: "the roll-back is not stored yet"},
 	}

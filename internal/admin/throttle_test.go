@@ -13,7 +13,7 @@ func TestThrottle(t *testing.T) {
 	p := someParts()
 	c := serve(t, p, false)
 	ctx := t.Context()
-	var m migrate.Migration
+	var m migrate.Change
 	if got := code(t, c.Post(ctx, "changes/r-1/throttle", Decision{Rate: new(5)}, &m)); got != "not_found" {
 		t.Errorf("a throttle of what is not carried out: %q", got)
 	}

@@ -72,7 +72,7 @@ type Settings struct {
 
 	OTLPEndpoint string `name:"otlp-endpoint" default:"" help:"OpenTelemetry collector that is sent spans of requests whose custom payload has a traceparent that is sampled, such as http://127.0.0.1:4318; empty: none are. OTEL_EXPORTER_OTLP_HEADERS and its like in the environment hold too"`
 
-	StateDir string `name:"state-dir" default:"helenus-state" help:"where decisions, migrations and history are kept; one process at a time. With state cassandra what is private to the process alone: history, the bootstrap token"`
+	StateDir string `name:"state-dir" default:"helenus-state" help:"where decisions, changes and history are kept; one process at a time. With state cassandra what is private to the process alone: history, the bootstrap token"`
 
 	State            string        `name:"state" default:"" help:"where decisions and changes are kept: sqlite, in state-dir, for one process, or cassandra, in a keyspace, for several processes that have one truth (docs/fleet.md); empty: cassandra in topology fleet, else sqlite"`
 	StateKeyspace    string        `name:"state-keyspace" default:"helenus" help:"the keyspace of state cassandra; it is made if it is missing and the role may"`

@@ -22,7 +22,7 @@ type changePage struct {
 	Answer    string
 	State     string
 	Rec       *recommend.Recommendation
-	Mig       *migrate.Migration
+	Mig       *migrate.Change
 	Calendar  *calendar.Calendar
 	Orders    []order
 	Who       admin.Person
@@ -50,7 +50,7 @@ var phases = []struct {
 }
 
 // rail tells how far a change has come, by its latest passage through each phase.
-func rail(m *migrate.Migration) (stops []stop) {
+func rail(m *migrate.Change) (stops []stop) {
 	at := map[migrate.State]time.Time{migrate.Approved: m.Approved}
 	for i := range m.Events {
 		e := &m.Events[i]
@@ -115,7 +115,7 @@ func (c *console) changeOf(r *request) (*changePage, error) {
 	case !isNotFound(err):
 		return nil, err
 	}
-	m, err := ask[migrate.Migration](c, r, "migrations/"+id)
+	m, err := ask[migrate.Change](c, r, "migrations/"+id)
 	switch {
 	case err == nil:
 		p.Mig, p.Rail = &m, rail(&m)
@@ -205,7 +205,7 @@ func (p *changePage) answer() string {
 	return text
 }
 
-func answerOf(m *migrate.Migration) string {
+func answerOf(m *migrate.Change) string {
 	switch m.State {
 	case migrate.Serving:
 		if g := m.Gain; g != nil && g.Reads.After != nil {

@@ -50,7 +50,7 @@ type given struct {
 type fixture struct {
 	mu         sync.Mutex // a browser asks while tests change what is answered
 	advice     recommend.Advice
-	migrations []migrate.Migration
+	migrations []migrate.Change
 	bypass     rewrite.Bypass
 	ready      []admin.Check
 	orders     []given
@@ -106,9 +106,9 @@ func hotel(t testing.TB) *fixture {
 	return f
 }
 
-func change(id string, state migrate.State, lu plan.Rewrite) migrate.Migration {
+func change(id string, state migrate.State, lu plan.Rewrite) migrate.Change {
 	begun := now.Add(-20 * time.Minute)
-	m := migrate.Migration{
+	m := migrate.Change{
 		ID: id, Rewrite: lu, State: state, Actor: "ann", Approved: begun, Entries: 200_000, Compared: 10_212, ByReads: 10_000, ByOwn: 212,
 		Progress: migrate.Progress{Started: begun.Add(time.Minute), Ratio: 0.42, Done: 107, Total: 256, Unit: "ranges", ETA: 4 * time.Minute},
 	}
@@ -191,7 +191,7 @@ func (f *fixture) Ask(_ context.Context, method, path string, order *admin.Decis
 		return out, nil
 	case "migrations":
 		if f.empty {
-			return []migrate.Migration{}, nil
+			return []migrate.Change{}, nil
 		}
 		return f.migrations, nil
 	case "calendars":

@@ -24,7 +24,7 @@ type overviewPage struct {
 	Sub      string
 	Problems []problem
 	Waiting  []recommend.Recommendation // for a person, what saves most first
-	Changes  []migrate.Migration        // that are not over
+	Changes  []migrate.Change           // that are not over
 	Checks   []admin.Check
 	Learning string // what is to come, if there is no advice yet
 }
@@ -48,7 +48,7 @@ func (c *console) overviewOf(r *request) (*overviewPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := ask[[]migrate.Migration](c, r, "migrations")
+	all, err := ask[[]migrate.Change](c, r, "migrations")
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func confident(v float64) string {
 // badge is a state as it is shown: by a colour, a shape and a word.
 type badge struct{ Kind, Sign, Word string }
 
-// badges are the states of recommendations, migrations and calendars.
+// badges are the states of recommendations, changes and calendars.
 var badges = map[string]badge{
 	"open": {"new", "○", "open"}, "rejected": {"off", "✕", "dismissed"}, "dismissed": {"off", "✕", "dismissed"}, "proposed": {"new", "○", "proposed"}, "snoozed": {"off", "◷", "snoozed"}, "superseded": {"off", "–", "superseded"}, "expired": {"off", "–", "expired"},
 	"approved": {"busy", "◔", "approved"}, "created": {"busy", "◔", "created"}, "dual-write": {"busy", "◑", "dual-write"}, "backfill": {"busy", "◑", "backfill"},

@@ -13,11 +13,11 @@ import (
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// Subject is what an order is about: a recommendation, the migration that carries it out, or its calendar. What is not there is nil.
+// Subject is what an order is about: a recommendation, the change that carries it out, or its calendar. What is not there is nil.
 type Subject struct {
 	ID       string
 	Rec      *recommend.Recommendation
-	Mig      *migrate.Migration
+	Mig      *migrate.Change
 	Calendar *calendar.Calendar
 	Season   int // of an order about one table of the calendar
 }
@@ -101,7 +101,7 @@ func inSeason(creates bool) func(*Subject) bool {
 
 func id(s *Subject) (string, string) { return "its id", s.ID }
 
-// tableName is what confirms that a migration's table is dropped, or that one without a table is.
+// tableName is what confirms that a change's table is dropped, or that one without a table is.
 func tableName(s *Subject) (what, text string) {
 	if s.Mig.Rewrite.Table == "" {
 		return id(s)
@@ -109,8 +109,8 @@ func tableName(s *Subject) (what, text string) {
 	return "the table's name", Table(s.Mig)
 }
 
-// Table is the table that a migration made.
-func Table(m *migrate.Migration) string { return m.Rewrite.FullTable() }
+// Table is the table that a change made.
+func Table(m *migrate.Change) string { return m.Rewrite.FullTable() }
 
 func seasonTable(s *Subject) string {
 	return s.Calendar.Plan.Seasons[s.Season].Rewrite.FullTable()
@@ -194,8 +194,8 @@ func dropped(s *Subject) []string {
 		"The application's own table " + s.Mig.Rewrite.Keyspace + "." + s.Mig.Rewrite.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 }
 
-// entries is how many entries a migration has written, as far as that is known.
-func entries(m *migrate.Migration) string {
+// entries is how many entries a change has written, as far as that is known.
+func entries(m *migrate.Change) string {
 	if m.Entries == 0 {
 		return ""
 	}

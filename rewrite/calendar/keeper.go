@@ -22,10 +22,10 @@ import (
 
 // Migrations carry look-ups out. *rewrite.Engine does.
 type Migrations interface {
-	Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Migration, error)
+	Approve(ctx context.Context, id string, lu plan.Rewrite, actor string) (migrate.Change, error)
 	Rollback(ctx context.Context, id, actor string) error
 	Drop(ctx context.Context, id, actor string) error
-	Migrations() []migrate.Migration
+	Migrations() []migrate.Change
 }
 
 // version is that of what the record of a change has of its calendar.
@@ -224,7 +224,7 @@ func (k *Keeper) Approve(ctx context.Context, id string, p plan.Calendar, c cycl
 	for _, m := range k.o.Migrations.Migrations() {
 		for n := range p.Seasons {
 			if m.State != migrate.Dropped && same(&m.Rewrite, &p.Seasons[n].Rewrite) {
-				return Calendar{}, &Busy{m.ID, fmt.Sprintf("migration %s (%s) has the look-up of %s.%s by %s already: roll it back and drop it first", m.ID, m.State,
+				return Calendar{}, &Busy{m.ID, fmt.Sprintf("change %s (%s) has the look-up of %s.%s by %s already: roll it back and drop it first", m.ID, m.State,
 					m.Rewrite.Keyspace, m.Rewrite.Base, m.Rewrite.Column)}
 			}
 		}

@@ -129,7 +129,7 @@ func TestEveryPosition(t *testing.T) {
 							s := &x.Seasons[0]
 							s.Stage, s.Since = stage, w.now.Add(-time.Hour)
 							if seen != none {
-								w.list = []migrate.Migration{{ID: s.ID, Rewrite: lookUp("a"), State: stateOf[seen], Approved: w.now.Add(-time.Hour)}}
+								w.list = []migrate.Change{{ID: s.ID, Rewrite: lookUp("a"), State: stateOf[seen], Approved: w.now.Add(-time.Hour)}}
 								w.ready = []time.Time{w.now.Add(time.Minute)}
 							}
 							if err := w.keeper.save(t.Context(), x); err != nil {
@@ -164,7 +164,7 @@ func TestEveryPosition(t *testing.T) {
 						}
 						if stage == Out && seen != none && seen != gone {
 							if w.calendar().State != Paused {
-								t.Error("somebody else's migration is not noticed")
+								t.Error("somebody else's change is not noticed")
 							}
 							return
 						}
@@ -424,7 +424,7 @@ func TestOrders(t *testing.T) {
 	}
 	w.told("ann begin >following", "bob pause following>paused", "bob withdraw paused>withdrawing", "helenus end withdrawing>withdrawn")
 	taken := newWorld(t)
-	taken.list, taken.ready = []migrate.Migration{{ID: "r-5", Rewrite: lookUp("b"), State: migrate.RolledBack}}, []time.Time{{}}
+	taken.list, taken.ready = []migrate.Change{{ID: "r-5", Rewrite: lookUp("b"), State: migrate.RolledBack}}, []time.Time{{}}
 	if _, err := taken.keeper.Approve(ctx, "r-1", twoSeasons(), c, Limits{}, "ann", nil); !errors.As(err, &busy) || busy.By != "r-5" {
 		t.Error(err)
 	}

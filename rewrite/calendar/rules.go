@@ -29,7 +29,7 @@ var sightOf = map[migrate.State]sight{
 }
 
 // see finds the season's migration among all.
-func see(s *Season, all []migrate.Migration) (sight, *migrate.Migration) {
+func see(s *Season, all []migrate.Change) (sight, *migrate.Change) {
 	for i := range all {
 		if m := &all[i]; m.ID == s.ID {
 			if m.Approved.Equal(s.Earlier) {

@@ -88,7 +88,7 @@ func (c *Calendar) leaves() string {
 	var list []string
 	for _, n := range c.Remaining() {
 		lu, id := &c.Plan.Seasons[n].Rewrite, c.Seasons[n].ID
-		list = append(list, fmt.Sprintf("%s serves still (migration %s): let it, or `helenus rollback %s` and `helenus drop %s`", lu.FullTable(), id, id, id))
+		list = append(list, fmt.Sprintf("%s serves still (change %s): let it, or `helenus rollback %s` and `helenus drop %s`", lu.FullTable(), id, id, id))
 	}
 	if list == nil {
 		return "none of its tables is left"
@@ -178,7 +178,7 @@ func (k *Keeper) step(ctx context.Context, c *Calendar, n int, now time.Time) er
 		k.dropped++
 		k.mu.Unlock()
 	case fail:
-		c.pause(now, fmt.Sprintf("migration %s is %s: %s", s.ID, m.State, m.Reason))
+		c.pause(now, fmt.Sprintf("change %s is %s: %s", s.ID, m.State, m.Reason))
 		return k.away(ctx, c, n, now, "it was "+string(m.State))
 	case lost:
 		c.pause(now, s.missing(m))
@@ -186,7 +186,7 @@ func (k *Keeper) step(ctx context.Context, c *Calendar, n int, now time.Time) er
 		return k.save(ctx, c)
 	case stray:
 		if c.State == Following {
-			c.pause(now, fmt.Sprintf("migration %s is %s, though the calendar has not ordered it", s.ID, m.State))
+			c.pause(now, fmt.Sprintf("change %s is %s, though the calendar has not ordered it", s.ID, m.State))
 			return k.save(ctx, c)
 		}
 	}
@@ -200,16 +200,16 @@ func (s *Season) enter(stage Stage, now time.Time) {
 	s.Stage, s.Since, s.Waiting = stage, now, ""
 }
 
-func (s *Season) missing(m *migrate.Migration) string {
+func (s *Season) missing(m *migrate.Change) string {
 	if m == nil {
-		return fmt.Sprintf("migration %s is missing", s.ID)
+		return fmt.Sprintf("change %s is missing", s.ID)
 	}
 	for i := len(m.Events) - 1; i >= 0; i-- {
 		if e := &m.Events[i]; e.Actor != "" {
-			return fmt.Sprintf("migration %s is %s: %s, by %s", s.ID, m.State, e.Text, e.Actor)
+			return fmt.Sprintf("change %s is %s: %s, by %s", s.ID, m.State, e.Text, e.Actor)
 		}
 	}
-	return fmt.Sprintf("migration %s is %s, which the calendar has not ordered", s.ID, m.State)
+	return fmt.Sprintf("change %s is %s, which the calendar has not ordered", s.ID, m.State)
 }
 
 // pause pauses a calendar that is followed; of one that is paused already, the first reason stands.

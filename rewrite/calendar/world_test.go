@@ -27,7 +27,7 @@ type world struct {
 	now    time.Time
 	fill   time.Duration // what a migration takes until shadow
 	docs   map[string][]byte
-	list   []migrate.Migration
+	list   []migrate.Change
 	ready  []time.Time                               // when the work of the state is done
 	rate   func(statement int, at time.Time) float64 // executions per hour
 	from   time.Time                                 // of the traffic
@@ -86,10 +86,10 @@ func (w *world) List(_ context.Context, kind string) ([]store.Document, error) {
 }
 
 func (w *world) find(id string) int {
-	return slices.IndexFunc(w.list, func(m migrate.Migration) bool { return m.ID == id })
+	return slices.IndexFunc(w.list, func(m migrate.Change) bool { return m.ID == id })
 }
 
-func (w *world) Approve(_ context.Context, id string, lu plan.Rewrite, actor string) (m migrate.Migration, err error) {
+func (w *world) Approve(_ context.Context, id string, lu plan.Rewrite, actor string) (m migrate.Change, err error) {
 	err = w.op(func() error {
 		if w.refusing != nil {
 			return w.refusing
@@ -100,9 +100,9 @@ func (w *world) Approve(_ context.Context, id string, lu plan.Rewrite, actor str
 			return &migrate.ErrAlreadyApproved{Migration: id, State: w.list[i].State}
 		}
 		if i < 0 {
-			w.list, w.ready, i = append(w.list, migrate.Migration{}), append(w.ready, time.Time{}), len(w.list)
+			w.list, w.ready, i = append(w.list, migrate.Change{}), append(w.ready, time.Time{}), len(w.list)
 		}
-		w.list[i] = migrate.Migration{ID: id, Rewrite: lu, State: migrate.Backfill, Approved: w.now, Actor: actor}
+		w.list[i] = migrate.Change{ID: id, Rewrite: lu, State: migrate.Backfill, Approved: w.now, Actor: actor}
 		w.ready[i] = w.now.Add(w.fill)
 		m = w.list[i]
 		return nil
@@ -144,7 +144,7 @@ func (w *world) Drop(_ context.Context, id, _ string) error {
 	})
 }
 
-func (w *world) Migrations() []migrate.Migration { return slices.Clone(w.list) }
+func (w *world) Migrations() []migrate.Change { return slices.Clone(w.list) }
 
 // pass lets time pass.
 func (w *world) pass(d time.Duration) {

@@ -163,7 +163,7 @@ func TestRefusals(t *testing.T) {
 		if c == Statics {
 			want2 = want2[:1]
 		}
-		if got := In("migration m is failed: " + twice); !reflect.DeepEqual(got, want2) {
+		if got := In("change m is failed: " + twice); !reflect.DeepEqual(got, want2) {
 			t.Errorf("%s: found %+v", c.ID, got)
 		}
 		var as *Refusal

@@ -16,28 +16,28 @@ var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // Approve takes a change on. It is refused (a *condition.Refusal) if the schema is no longer the one that the advice was
 // made on, or a condition forbids it; a second approval is an *ErrAlreadyApproved.
-func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Terms) (Migration, error) {
+func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Terms) (Change, error) {
 	if err := t.Check(); err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
 	if t.OnEntryFailure == "" {
 		t.OnEntryFailure = TurnBack
 	}
 	if !idPattern.MatchString(id) {
-		return Migration{}, fmt.Errorf("%q can not be the id of a migration: up to 64 letters, digits, dots, dashes or underlines", id)
+		return Change{}, fmt.Errorf("%q can not be the id of a change: up to 64 letters, digits, dots, dashes or underlines", id)
 	}
 	s := m.Schema()
 	if s == nil {
-		return Migration{}, errors.New("the schema is not known yet: Cassandra was not reached since the start; try again later")
+		return Change{}, errors.New("the schema is not known yet: Cassandra was not reached since the start; try again later")
 	}
 	base := s.Table(lu.Keyspace, lu.Base)
 	r := m.run(&lu)
 	fitted, refusal := r.check(lu, base)
 	if refusal != nil {
-		return Migration{}, refusal
+		return Change{}, refusal
 	}
 	if err := m.Prepare(ctx, &lu); err != nil { // what can not be made just now, create makes
-		return Migration{}, err
+		return Change{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,7 +46,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 		same := have.Rewrite.Keyspace == lu.Keyspace && have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
 			have.Rewrite.FullTable() == lu.FullTable() && lu.Table != ""
 		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
-			return Migration{}, &ErrAlreadyApproved{have.ID, have.State}
+			return Change{}, &ErrAlreadyApproved{have.ID, have.State}
 		}
 	}
 	earlier := int64(0)
@@ -55,24 +55,24 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 			earlier = x.Earlier + x.Compared
 		}
 		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
-			return Migration{}, fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
+			return Change{}, fmt.Errorf("save the checkpoint of change %s: %w", id, err)
 		}
 	}
 	owner, err := Owner(ctx, m.Store)
 	if err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
 	now := m.Now()
 	r.id = id
 	r.fits(fitted)
 	if err := r.fillable(t.Fill); err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
 	form := 0
 	if d := r.derived(); d != nil {
 		form = d.Form()
 	}
-	r.m = Migration{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
+	r.m = Change{ID: id, Owner: owner, Rewrite: lu, Base: *base, State: Approved, Form: form, Actor: t.Actor, Approved: now, Earlier: earlier,
 		Progress: Progress{Started: now}, OnEntryFailure: t.OnEntryFailure, Fill: t.Fill, Despite: t.Despite, Hold: t.Hold, Replication: replicationOf(s, lu.Keyspace)}
 	r.m.note(now, t.Actor, "approved; if an entry can not be written: "+t.OnEntryFailure)
 	if t.Hold {
@@ -84,7 +84,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	r.repace()
 	begun, err := m.begin(ctx, r, t)
 	if err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
 	m.Log.Info("change", "change_id", id, "order", begun.Action, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
 	m.runs[id] = r

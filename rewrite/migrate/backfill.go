@@ -46,7 +46,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, id string) (*checkpoint, e
 	case errors.Is(err, store.ErrNotFound):
 		return m.whole(), nil
 	case err != nil:
-		return nil, fmt.Errorf("read the checkpoint of migration %s: %w", id, err)
+		return nil, fmt.Errorf("read the checkpoint of change %s: %w", id, err)
 	}
 	return found, nil
 }
@@ -122,7 +122,7 @@ type job struct {
 }
 
 // filling is how the tables of a change are filled. Where the base was replicated otherwise before, some replicas may not have all its rows: all are asked.
-func (m *Manager) filling(have *Migration) kind.Filling {
+func (m *Manager) filling(have *Change) kind.Filling {
 	how := kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}
 	if have.Moved {
 		how.Read = gocql.All
@@ -202,7 +202,7 @@ func (j *job) done(ctx context.Context, p exec.Range, rows int64) error {
 	j.c.Left = left
 	j.c.Rows += rows
 	if err := j.m.persist(ctx, func() error { return j.m.Store.Save(ctx, KindBackfill, j.id, j.c) }); err != nil {
-		return fmt.Errorf("save the checkpoint of migration %s: %w", j.id, err)
+		return fmt.Errorf("save the checkpoint of change %s: %w", j.id, err)
 	}
 	j.r.mu.Lock()
 	j.r.m.Entries = j.c.Rows

@@ -59,7 +59,7 @@ func (m *Manager) Spark(id string) (string, error) {
 
 // Filled takes note that somebody else has filled the table of a change: it is verified next.
 func (m *Manager) Filled(ctx context.Context, id, actor string) error {
-	return m.mark(ctx, id, order{actor, "filled"}, "filled by a bulk job; it is verified next", func(x *Migration) (bool, error) {
+	return m.mark(ctx, id, order{actor, "filled"}, "filled by a bulk job; it is verified next", func(x *Change) (bool, error) {
 		if x.State != Backfill {
 			return false, &ErrState{id, "go on with", x.State, "it is not being filled"}
 		}

@@ -72,7 +72,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 			continue
 		case <-look.C:
 		}
-		if err := m.update(ctx, r, func(x *Migration) { x.Shadowed = shadowed }); err != nil && ctx.Err() == nil {
+		if err := m.update(ctx, r, func(x *Change) { x.Shadowed = shadowed }); err != nil && ctx.Err() == nil {
 			m.Log.Warn("the time in shadow could not be stored; it is tried again in a moment", "change_id", r.id, "err", err)
 		}
 	}
@@ -108,7 +108,7 @@ func originalFails(err error) bool {
 }
 
 // Compare compares what Cassandra answered to a read (nil: ask) with what the change answers. A difference counts only if
-// it is seen again and again while Cassandra's own answer stands still before and after; it suspends the migration. Rows
+// it is seen again and again while Cassandra's own answer stands still before and after; it suspends the change. Rows
 // that change under the eyes prove nothing: then the read is not counted at all. Nor does a difference while the change is, or was meanwhile, turned back to be verified: a
 // write whose entry could not be written makes one. An error means that it could not be compared.
 func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind.Request, original proxy.Rows) error {
@@ -119,7 +119,7 @@ func (m *Manager) Compare(ctx context.Context, id string, read kind.Read, q kind
 	return m.compare(ctx, r, read, q, original, &r.m.ByReads)
 }
 
-// compare is Compare of a migration; what agrees is counted in Compared, and in tally.
+// compare is Compare of a change; what agrees is counted in Compared, and in tally.
 func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Request, original proxy.Rows, tally *int64) error {
 	r.mu.Lock()
 	turns, compares := r.turns, r.m.Mode().Shadow
@@ -177,7 +177,7 @@ func (m *Manager) compare(ctx context.Context, r *run, read kind.Read, q kind.Re
 	return m.mismatch(ctx, r, turns, read, q, planned, original)
 }
 
-// mismatch suspends a migration that answers otherwise than the base, unless its reads were turned back since the comparison began, which knew of so many turns, or are
+// mismatch suspends a change that answers otherwise than the base, unless its reads were turned back since the comparison began, which knew of so many turns, or are
 // just being turned back: then it is verified, and compared again.
 func (m *Manager) mismatch(ctx context.Context, r *run, turns int, read kind.Read, q kind.Request, planned, original proxy.Rows) error {
 	if !m.Current() || m.Doubted(r.id) || r.turned(turns) { // in this order: what others turned back before the lease began is known

@@ -12,9 +12,9 @@ import (
 // needed are the states in which the tables of a change must be in the schema. Earlier, the schema at hand may be older than the table.
 var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
 
-// drifted tells why the tables of a migration, as the schema shows them, are not what was made and filled any more, "" if they are.
+// drifted tells why the tables of a change, as the schema shows them, are not what was made and filled any more, "" if they are.
 // Only that counts from which answers could become wrong: compaction, caching, indexes or columns that somebody adds do not.
-func (m *Manager) drifted(ctx context.Context, noun string, have *Migration, f kind.Fitted, s *schema.Schema) (reason string, err error) {
+func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind.Fitted, s *schema.Schema) (reason string, err error) {
 	d, ok := f.(kind.Derived)
 	if !ok {
 		return "", nil

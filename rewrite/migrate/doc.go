@@ -21,7 +21,7 @@
 //   - What was proven before a process began is proven again: it begins in verify, and serves after a clean pass.
 //   - An order that can not be stored is in force, is said to be pending, and is stored again until it is (pending.go).
 //   - What Cassandra can not do now (nodes down, time-outs) is waited for, with the reason shown; it never fails a
-//     migration. What would fail again fails it once.
+//     change. What would fail again fails it once.
 //
 // # Where it is thin today
 //

@@ -16,7 +16,7 @@ import (
 // (Follow). Each stores by compare and set against what it last took on or stored (run.stored), so an order that another gave is never written over: who
 // was not first takes on what is there, and then sees whether his own order still is one (turn).
 
-// taken is a migration as its change's record has it.
+// taken is a change as its record has it.
 func (m *Manager) taken(c *change.Record) (*run, error) {
 	stored, err := worked(c)
 	if err != nil {
@@ -31,9 +31,9 @@ func (m *Manager) taken(c *change.Record) (*run, error) {
 	return r, nil
 }
 
-// fitStored fits a migration to its base as it was when it was stored. One that does not fit is broken for this process.
+// fitStored fits a change to its base as it was when it was stored. One that does not fit is broken for this process.
 func (m *Manager) fitStored(r *run) {
-	base := r.m.Base // of its own: what is fitted is read while the migration is written
+	base := r.m.Base // of its own: what is fitted is read while the change is written
 	fitted, refusal := r.refit(r.m.Rewrite, &base)
 	r.unfit = ""
 	if refusal != nil {
@@ -46,7 +46,7 @@ func (m *Manager) fitStored(r *run) {
 	r.fits(fitted)
 }
 
-// adopt takes on what another process has stored of a migration: what was worked on here is outdated, unless that is another pace alone, or nothing; it reports that. r.mu is held.
+// adopt takes on what another process has stored of a change: what was worked on here is outdated, unless that is another pace alone, or nothing; it reports that. r.mu is held.
 func (m *Manager) adopt(r *run) (outdated bool) {
 	c, ok := m.Changes.Record(r.id)
 	if !ok || c.Work == nil {
@@ -91,7 +91,7 @@ func (m *Manager) adopt(r *run) (outdated bool) {
 var back = []State{RollingBack, Failed, Suspended, Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving}
 
 // rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it leads further back than that, and doubts whatever that is; else
-// there is nothing left to store of it. Work that is done is no order: it was done for what the migration was. r.mu is held.
+// there is nothing left to store of it. Work that is done is no order: it was done for what the change was. r.mu is held.
 func (m *Manager) rebase(r *run) {
 	ours, doubts := r.m, r.unstored()
 	ordered := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action != advancing })
@@ -213,7 +213,7 @@ func (r *run) over() {
 	}
 }
 
-// Unfit says which migration this process can not follow, and why, though others may: it was made by a version that knows more. "" if there is none. While there is one nothing is
+// Unfit says which change this process can not follow, and why, though others may: it was made by a version that knows more. "" if there is none. While there is one nothing is
 // verified anywhere, as its writes through this process have no entries.
 func (m *Manager) Unfit() string {
 	if why := m.unfit.Load(); why != nil {
@@ -240,7 +240,7 @@ func (m *Manager) lookUnfit() {
 	m.unfit.Store(found)
 }
 
-// ReverifyAll turns the reads of all migrations back until they were verified anew, and has stored so when it returns without error.
+// ReverifyAll turns the reads of all changes back until they were verified anew, and has stored so when it returns without error.
 func (m *Manager) ReverifyAll(ctx context.Context, reason string) error {
 	m.mu.Lock()
 	runs := m.sorted()

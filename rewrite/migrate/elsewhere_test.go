@@ -15,17 +15,17 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
-// pair is two processes before one store, which has one migration.
+// pair is two processes before one store, which has one change.
 type pair struct {
 	t           *testing.T
 	here, there *Manager
 }
 
-// newPair begins with a migration in a state, of two doubts if it was verified once.
+// newPair begins with a change in a state, of two doubts if it was verified once.
 func newPair(t *testing.T, db *exectest.Store, state State) *pair {
 	t.Helper()
 	p := &pair{t: t}
-	begun := Migration{ID: "r", State: state, Approved: time.Unix(1, 0).UTC()}
+	begun := Change{ID: "r", State: state, Approved: time.Unix(1, 0).UTC()}
 	if state == Verify {
 		begun.Doubts = 2
 	}
@@ -63,7 +63,7 @@ func (p *pair) recordOf(m *Manager) *change.Record {
 // record is what is stored, as it is known here.
 func (p *pair) record() *change.Record { return p.recordOf(p.here) }
 
-func (p *pair) stored() Migration {
+func (p *pair) stored() Change {
 	x, err := worked(p.recordOf(p.there))
 	if err != nil {
 		p.t.Fatal(err)
@@ -72,7 +72,7 @@ func (p *pair) stored() Migration {
 }
 
 // stores has the other process store it otherwise.
-func (p *pair) stores(theirs Migration) {
+func (p *pair) stores(theirs Change) {
 	p.t.Helper()
 	r := p.there.runs["r"]
 	theirs.ID, theirs.Approved, theirs.Progress.Started = r.id, r.m.Approved, time.Unix(2, 0).UTC()
@@ -87,23 +87,23 @@ func TestRebase(t *testing.T) {
 	const orders, advances = "verify", advancing
 	for _, c := range []struct {
 		name         string
-		ours, theirs Migration
+		ours, theirs Change
 		action       string // of ours
 		want         State
 		doubts       int64
 		refill       bool
 	}{
-		{"serving again elsewhere", Migration{State: Verify, Doubts: 3}, Migration{State: Serving, Doubts: 2}, orders, Verify, 3, false},
-		{"doubted twice at once", Migration{State: Verify, Doubts: 3}, Migration{State: Verify, Doubts: 4}, orders, Verify, 5, false},
-		{"doubted while it was filled", Migration{State: Backfill, Doubts: 3}, Migration{State: Verify, Doubts: 2}, "", Verify, 3, false},
-		{"to be filled anew", Migration{State: DualWrite, Doubts: 2, Refill: true}, Migration{State: Verify, Doubts: 2}, "refill", DualWrite, 2, true},
-		{"suspended while it was verified", Migration{State: Suspended, Doubts: 2}, Migration{State: Verify, Doubts: 2}, "suspend", Suspended, 2, false},
-		{"suspended, and filled anew elsewhere", Migration{State: Suspended, Doubts: 2}, Migration{State: DualWrite, Refill: true, Doubts: 2}, "suspend", Suspended, 2, true},
-		{"rolled back", Migration{State: RollingBack, Doubts: 2}, Migration{State: Suspended, Doubts: 2}, "roll-back", RollingBack, 2, false},
-		{"rolled back before it was filled", Migration{State: RollingBack, Doubts: 2}, Migration{State: Created, Doubts: 2}, "roll-back", RollingBack, 2, false},
-		{"rolled back elsewhere", Migration{State: Suspended, Doubts: 3}, Migration{State: RolledBack, Doubts: 2}, "suspend", RolledBack, 2, false},
-		{"doubted, suspended elsewhere", Migration{State: Verify, Doubts: 3}, Migration{State: Suspended, Doubts: 2}, orders, Suspended, 3, false},
-		{"work of one who led until then", Migration{State: Backfill, Doubts: 2}, Migration{State: Verify, Doubts: 2}, advances, Verify, 2, false},
+		{"serving again elsewhere", Change{State: Verify, Doubts: 3}, Change{State: Serving, Doubts: 2}, orders, Verify, 3, false},
+		{"doubted twice at once", Change{State: Verify, Doubts: 3}, Change{State: Verify, Doubts: 4}, orders, Verify, 5, false},
+		{"doubted while it was filled", Change{State: Backfill, Doubts: 3}, Change{State: Verify, Doubts: 2}, "", Verify, 3, false},
+		{"to be filled anew", Change{State: DualWrite, Doubts: 2, Refill: true}, Change{State: Verify, Doubts: 2}, "refill", DualWrite, 2, true},
+		{"suspended while it was verified", Change{State: Suspended, Doubts: 2}, Change{State: Verify, Doubts: 2}, "suspend", Suspended, 2, false},
+		{"suspended, and filled anew elsewhere", Change{State: Suspended, Doubts: 2}, Change{State: DualWrite, Refill: true, Doubts: 2}, "suspend", Suspended, 2, true},
+		{"rolled back", Change{State: RollingBack, Doubts: 2}, Change{State: Suspended, Doubts: 2}, "roll-back", RollingBack, 2, false},
+		{"rolled back before it was filled", Change{State: RollingBack, Doubts: 2}, Change{State: Created, Doubts: 2}, "roll-back", RollingBack, 2, false},
+		{"rolled back elsewhere", Change{State: Suspended, Doubts: 3}, Change{State: RolledBack, Doubts: 2}, "suspend", RolledBack, 2, false},
+		{"doubted, suspended elsewhere", Change{State: Verify, Doubts: 3}, Change{State: Suspended, Doubts: 2}, orders, Suspended, 3, false},
+		{"work of one who led until then", Change{State: Backfill, Doubts: 2}, Change{State: Verify, Doubts: 2}, advances, Verify, 2, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := t.Context()
@@ -136,7 +136,7 @@ func TestDoubtIsStoredLater(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	db.Before.Set(func(string, string) error { return nil })
-	pair.stores(Migration{State: Verify})
+	pair.stores(Change{State: Verify})
 	if _, err := pair.here.followOne(pair.record()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestGuardsArePatient(t *testing.T) {
 						if !busy && others > 0 {
 							busy = true
 							others--
-							pair.stores(Migration{State: Serving, Passes: others})
+							pair.stores(Change{State: Serving, Passes: others})
 							busy = false
 						}
 						return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
-// fitting is how a migration stands to the schema.
+// fitting is how a change stands to the schema.
 type fitting struct {
 	fitted kind.Fitted
 	base   *schema.Table
@@ -22,10 +22,10 @@ type fitting struct {
 	moved  bool     // it is replicated otherwise: the last of news
 }
 
-// fit compares a migration with the schema. What a change rests on must be as it was: the base itself, its primary key, the column
+// fit compares a change with the schema. What a change rests on must be as it was: the base itself, its primary key, the column
 // and its type. All else may change, once reads were turned back: statements are compiled anew, and what was written meanwhile
 // is verified.
-func (r *run) fit(have *Migration, s *schema.Schema) fitting {
+func (r *run) fit(have *Change, s *schema.Schema) fitting {
 	f := fitting{base: s.Table(have.Rewrite.Keyspace, have.Rewrite.Base)}
 	fitted, refusal := r.refit(have.Rewrite, f.base)
 	if refusal != nil {
@@ -109,8 +109,8 @@ func news(was, is *schema.Table) (out []string) {
 	return out
 }
 
-// again tells whether a migration that was stopped fits the schema now, and if not, why.
-func (m *Manager) again(ctx context.Context, r *run, have *Migration) (f fitting, refusal string) {
+// again tells whether a change that was stopped fits the schema now, and if not, why.
+func (m *Manager) again(ctx context.Context, r *run, have *Change) (f fitting, refusal string) {
 	s := m.Schema()
 	if s == nil {
 		return f, "the schema is not known"
@@ -131,7 +131,7 @@ func (m *Manager) again(ctx context.Context, r *run, have *Migration) (f fitting
 	return f, ""
 }
 
-// SchemaChanged compares every migration with the schema as it is now, and turns back the reads of those it no longer
+// SchemaChanged compares every change with the schema as it is now, and turns back the reads of those it no longer
 // fits before it returns.
 func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	if s == nil {
@@ -159,7 +159,7 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	}
 }
 
-// follow has a migration follow the schema.
+// follow has a change follow the schema.
 func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
@@ -181,9 +181,9 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 		if have.Replication != nil || have.Rewrite.Table == "" || s.Keyspace(have.Rewrite.Keyspace) == nil {
 			return nil
 		}
-		return m.update(ctx, r, func(x *Migration) { x.Replication = replicationOf(s, x.Rewrite.Keyspace) }) // a record from before it was noted
+		return m.update(ctx, r, func(x *Change) { x.Replication = replicationOf(s, x.Rewrite.Keyspace) }) // a record from before it was noted
 	}
-	take := func(x *Migration) {
+	take := func(x *Change) {
 		x.Base = *f.base
 		x.Refill = x.Refill || f.longer || f.moved
 		x.Moved = x.Moved || f.moved
@@ -198,9 +198,9 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 		defer m.publish() // writes are followed by the new form
 		return m.update(ctx, r, take)
 	case f.silent != "":
-		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+f.silent, func(x *Migration) { take(x); x.Reason = f.silent })
+		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+f.silent, func(x *Change) { take(x); x.Reason = f.silent })
 	case f.longer || f.moved || have.Refill || have.State == DualWrite || have.State == Backfill:
-		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Migration) { take(x); x.Reason = text })
+		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Change) { take(x); x.Reason = text })
 	}
-	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Migration) { take(x); x.Reason = text; x.doubt() })
+	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Change) { take(x); x.Reason = text; x.doubt() })
 }

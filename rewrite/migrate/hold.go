@@ -13,7 +13,7 @@ var unserved = map[State]bool{Approved: true, Created: true, DualWrite: true, Ba
 
 // Hold keeps a change in shadow once it has come there.
 func (m *Manager) Hold(ctx context.Context, id, actor string) error {
-	return m.mark(ctx, id, order{actor, "hold"}, "held: reads are not answered by it before the cut-over is ordered", func(x *Migration) (bool, error) {
+	return m.mark(ctx, id, order{actor, "hold"}, "held: reads are not answered by it before the cut-over is ordered", func(x *Change) (bool, error) {
 		if !unserved[x.State] {
 			return false, &ErrState{id, "hold", x.State, "only one that does not serve yet can be held; suspend it, or roll it back"}
 		}
@@ -25,7 +25,7 @@ func (m *Manager) Hold(ctx context.Context, id, actor string) error {
 
 // CutOver lets a change serve that was held, as soon as enough reads were compared.
 func (m *Manager) CutOver(ctx context.Context, id, actor string) error {
-	return m.mark(ctx, id, order{actor, "cut-over"}, "cut-over ordered", func(x *Migration) (bool, error) {
+	return m.mark(ctx, id, order{actor, "cut-over"}, "cut-over ordered", func(x *Change) (bool, error) {
 		if !x.Hold {
 			why := "it is not held"
 			if unserved[x.State] {

@@ -83,7 +83,7 @@ func (m *Manager) Prepare(ctx context.Context, c *plan.Rewrite) error {
 }
 
 // moved says how the replication of a change's base, or of its own keyspace, differs from what it was filled under; "" if it does not.
-func moved(have *Migration, s *schema.Schema) string {
+func moved(have *Change, s *schema.Schema) string {
 	base := s.Keyspace(have.Rewrite.Keyspace)
 	if base == nil || have.Replication == nil || have.Rewrite.Table == "" {
 		return ""

@@ -25,7 +25,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
-// Store keeps migrations over restarts; *store.Store is one. What Save returned for is there after a crash. Load answers
+// Store keeps changes over restarts; *store.Store is one. What Save returned for is there after a crash. Load answers
 // store.ErrNotFound for what was never saved; List is in the order of the ids.
 type Store interface {
 	Save(ctx context.Context, kind, id string, v any) error
@@ -38,13 +38,13 @@ type Store interface {
 // KindBackfill is the kind of document of a checkpoint in the Store. It is none of the record: it is written all the time, by those who do the work.
 const KindBackfill = "backfill"
 
-// Traffic is the relay as far as a migration needs it.
+// Traffic is the relay as far as a change needs it.
 type Traffic interface {
 	// Barrier returns when every request that was under way when it was called has been answered or lost.
 	Barrier(ctx context.Context) error
 }
 
-// Published is a migration as the proxy has to treat it from now on.
+// Published is a change as the proxy has to treat it from now on.
 type Published struct {
 	ID      string
 	Rewrite *plan.Rewrite
@@ -131,9 +131,9 @@ type Parts struct {
 	Role    string // that Session logs in with, "" if it does not
 	// Blocked says why nothing can be verified now, "" if it can: while it does, verification waits. nil: it always can.
 	Blocked func() string
-	// Missed counts the writes that went on without their entry, of one migration. nil: there are none.
+	// Missed counts the writes that went on without their entry, of one change. nil: there are none.
 	Missed func(id string) uint64
-	// Doubted tells whether reads of a migration are being turned back here, by an order that is on its way. nil: they never are.
+	// Doubted tells whether reads of a change are being turned back here, by an order that is on its way. nil: they never are.
 	Doubted func(id string) bool
 	// Shared says that other processes carry out the same changes: what they verified is verified. Lead runs what one of them alone is to do, in a context that ends when it is
 	// no more to; nil: there is no other.
@@ -147,7 +147,7 @@ type Parts struct {
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Manager drives all migrations of one proxy.
+// Manager drives all changes of one proxy.
 type Manager struct {
 	Parts
 
@@ -164,12 +164,12 @@ type Manager struct {
 	unfit      atomic.Pointer[string] // see Unfit
 }
 
-// run is one migration under way.
+// run is one change under way.
 type run struct {
 	id      string     // never changed
 	orders  sync.Mutex // one transition after the other; held until it is published and saved
 	mu      sync.Mutex
-	m       Migration
+	m       Change
 	rewrite plan.Rewrite             // as in m, never changed
 	kind    kind.Kind                // nil if this version knows none of its name
 	runner  kind.Runner              // of its kind
@@ -261,7 +261,7 @@ func (r *run) noun() string {
 	return r.kind.Noun()
 }
 
-// run begins the run of a migration.
+// run begins the run of a change.
 func (m *Manager) run(c *plan.Rewrite) *run {
 	r := &run{wake: make(chan struct{}, 1), samples: make(chan struct{}, 1), kind: m.Kinds.Find(c)}
 	if r.kind != nil {
@@ -280,7 +280,7 @@ func (r *run) refit(c plan.Rewrite, base *schema.Table) (kind.Fitted, *condition
 	return r.runner.Fit(c, base)
 }
 
-// New returns a Manager without migrations.
+// New returns a Manager without changes.
 func New(p Parts, settings Settings) *Manager {
 	settings = settings.Defaults()
 	if p.Changes == nil {
@@ -307,10 +307,10 @@ func New(p Parts, settings Settings) *Manager {
 	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, backlog: newBacklog()}
 }
 
-// begun is why a migration is verified that was verified before.
+// begun is why a change is verified that was verified before.
 const begun = "the process began: what was written while it was not there is verified first; reads run as they were written meanwhile"
 
-// Restore reads the migrations from the store and puts their modes in force. It is called before the proxy accepts its
+// Restore reads the changes from the store and puts their modes in force. It is called before the proxy accepts its
 // first connection. What was verified is verified anew: nobody followed the writes before. Reads are not served before a
 // schema was seen (SchemaChanged).
 func (m *Manager) Restore(ctx context.Context) error {
@@ -351,7 +351,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 	return nil
 }
 
-// renew has a migration whose tables have an earlier version's form begin anew: nothing of them can be kept.
+// renew has a change whose tables have an earlier version's form begin anew: nothing of them can be kept.
 func (m *Manager) renew(ctx context.Context, r *run) {
 	d := r.derived()
 	if d == nil || r.m.Form == d.Form() || !r.m.Active() || r.m.State == RollingBack || r.m.Broken {
@@ -403,7 +403,7 @@ func (m *Manager) memorise(ctx context.Context, runner kind.Runner) {
 	}
 }
 
-// Run stores what is to be stored again, and, as long as this process leads, drives the migrations, until the context ends.
+// Run stores what is to be stored again, and, as long as this process leads, drives the changes, until the context ends.
 func (m *Manager) Run(ctx context.Context) {
 	var catching sync.WaitGroup
 	guard.In(&catching, guard.Migrations, func() { guard.Loop(ctx, guard.Migrations, guard.Clock{Now: m.Now}, m.catchUp, nil) })
@@ -414,7 +414,7 @@ func (m *Manager) Run(ctx context.Context) {
 	catching.Wait()
 }
 
-// driveAll drives the migrations until the context ends.
+// driveAll drives the changes until the context ends.
 func (m *Manager) driveAll(ctx context.Context) {
 	m.mu.Lock()
 	m.ctx = ctx
@@ -429,7 +429,7 @@ func (m *Manager) driveAll(ctx context.Context) {
 	m.wait.Wait()
 }
 
-// start begins to drive a migration; m.mu is held.
+// start begins to drive a change; m.mu is held.
 func (m *Manager) start(r *run) {
 	if ctx := m.ctx; ctx != nil && ctx.Err() == nil {
 		guard.In(&m.wait, guard.Migrations, func() {
@@ -438,7 +438,7 @@ func (m *Manager) start(r *run) {
 	}
 }
 
-// drivePanicked turns the reads of a migration back whose driving panicked; it is driven again in a while.
+// drivePanicked turns the reads of a change back whose driving panicked; it is driven again in a while.
 func (m *Manager) drivePanicked(ctx context.Context, r *run, err error) {
 	if err := m.suspend(ctx, r, err.Error(), false); err != nil {
 		m.Log.Error("a suspension could not be saved", "change_id", r.get().ID, "err", err)
@@ -454,12 +454,12 @@ func (m *Manager) sorted() []*run {
 	return out
 }
 
-// Migrations lists all, by id.
-func (m *Manager) Migrations() []Migration {
+// Changes lists all, by id.
+func (m *Manager) Migrations() []Change {
 	m.mu.Lock()
 	runs := m.sorted()
 	m.mu.Unlock()
-	out := make([]Migration, len(runs))
+	out := make([]Change, len(runs))
 	for i, r := range runs {
 		out[i] = r.get()
 		out[i].Conditions = condition.In(out[i].Reason)
@@ -472,7 +472,7 @@ func (m *Manager) Migrations() []Migration {
 	return out
 }
 
-func (r *run) get() Migration {
+func (r *run) get() Change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.m.clone()

@@ -18,7 +18,7 @@ import (
 // columns are masked in them, too, until the tables are dropped.
 
 // exposed are the columns of a change's tables, as the schema shows them, that are masked in the base and not there.
-func exposed(have *Migration, s *schema.Schema) (out []exposure) {
+func exposed(have *Change, s *schema.Schema) (out []exposure) {
 	base, home := s.Table(have.Rewrite.Keyspace, have.Rewrite.Base), s.Keyspace(have.Rewrite.Home())
 	if base == nil || home == nil || have.Rewrite.Table == "" || have.Owner == "" {
 		return nil

@@ -44,7 +44,7 @@ func TestMachine(t *testing.T) {
 			t.Errorf("%s: %+v", s, p)
 		}
 	}
-	broken := Migration{State: Suspended, Broken: true, T0: 1}
+	broken := Change{State: Suspended, Broken: true, T0: 1}
 	if broken.Mode() != (Mode{}) || !broken.Active() {
 		t.Error("a broken look-up is still written to")
 	}
@@ -70,7 +70,7 @@ func TestSuspendedTwiceAtOnce(t *testing.T) {
 		Publish: func([]Published) { begun <- true; <-publishing },
 	}, Settings{})
 	r := m.run(&plan.Rewrite{})
-	r.id, r.m = "m", Migration{ID: "m", State: Serving}
+	r.id, r.m = "m", Change{ID: "m", State: Serving}
 	m.runs["m"] = r
 	done := make(chan error, 2)
 	suspend := func() { done <- m.Suspend(t.Context(), "m", "a write that can not be known", false) }
@@ -93,10 +93,10 @@ func TestSuspendedTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// A migration is kept as JSON, and comes back the same; its history stays bounded.
+// A change is kept as JSON, and comes back the same; its history stays bounded.
 func TestMigrationJSON(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	m := Migration{ID: "m", Rewrite: plan.Rewrite{Keyspace: "k", Statements: []string{"f"}}, State: Serving, T0: 7, Approved: at}
+	m := Change{ID: "m", Rewrite: plan.Rewrite{Keyspace: "k", Statements: []string{"f"}}, State: Serving, T0: 7, Approved: at}
 	for range MaxEvents + 5 {
 		m.note(at, "ann", "x")
 	}
@@ -107,7 +107,7 @@ func TestMigrationJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Migration
+	var back Change
 	if err := json.Unmarshal(raw, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -158,14 +158,14 @@ func TestAtMost(t *testing.T) {
 	}{
 		{0, 23 * time.Hour}, {10, 23 * time.Hour}, {100, 23 * time.Hour}, {5000, time.Hour},
 	} {
-		r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
+		r := &run{m: Change{State: Shadow, Progress: Progress{Started: begun}}}
 		m.progress(r, "reads compared", c.done, 10000)
 		m.atMost(r, 23*time.Hour)
 		if got := r.m.Progress.ETA; got != c.want {
 			t.Errorf("%d of 10000 compared: %v to go, want %v", c.done, got, c.want)
 		}
 	}
-	r := &run{m: Migration{State: Shadow, Progress: Progress{Started: begun}}}
+	r := &run{m: Change{State: Shadow, Progress: Progress{Started: begun}}}
 	m.atMost(r, -time.Minute)
 	if got := r.m.Progress.ETA; got != 0 {
 		t.Errorf("when the time is over: %v to go", got)

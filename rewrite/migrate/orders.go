@@ -37,10 +37,10 @@ func (m *Manager) GiveUp(ctx context.Context, id, reason string) error {
 	if state := r.get().State; state == RollingBack || !phases[state].back {
 		return nil
 	}
-	return m.transition(ctx, r, "", RollingBack, order{store.Guard, "rollback"}, "rolled back: "+reason, func(x *Migration) { x.Reason = reason })
+	return m.transition(ctx, r, "", RollingBack, order{store.Guard, "rollback"}, "rolled back: "+reason, func(x *Change) { x.Reason = reason })
 }
 
-// Resume takes a suspended or failed migration on, through verification, if it fits the schema as it is now.
+// Resume takes a suspended or failed change on, through verification, if it fits the schema as it is now.
 func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -52,10 +52,10 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	}
 	f, refusal := m.again(ctx, r, &have)
 	if refusal != "" {
-		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the migration back"}
+		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the change back"}
 	}
 	if err := m.unmark(ctx, r); err != nil {
-		return fmt.Errorf("migration %s can not be resumed yet: %w", id, err)
+		return fmt.Errorf("change %s can not be resumed yet: %w", id, err)
 	}
 	// While it was failed or broken no entries were written.
 	unwritten := have.State == Failed || have.Broken
@@ -70,14 +70,14 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	case have.Passes == 0:
 		to = Backfill
 	}
-	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Migration) {
+	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Change) {
 		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
 		x.Refill = to == DualWrite
 	})
 }
 
-// unmark clears the comment of a migration's table, if an order could not be stored once.
+// unmark clears the comment of a change's table, if an order could not be stored once.
 func (m *Manager) unmark(ctx context.Context, r *run) error {
 	r.mu.Lock()
 	marked := r.marked
@@ -88,7 +88,7 @@ func (m *Manager) unmark(ctx context.Context, r *run) error {
 	return m.comments(ctx, r, "")
 }
 
-// Suspend turns the reads of a migration back at once, and has saved so when it returns without error. If broken, entries
+// Suspend turns the reads of a change back at once, and has saved so when it returns without error. If broken, entries
 // are not written any more either.
 func (m *Manager) Suspend(ctx context.Context, id, reason string, broken bool) error {
 	r, err := m.find(id)
@@ -115,12 +115,12 @@ func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) 
 			return nil
 		}
 	}
-	return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Migration) {
+	return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Change) {
 		x.Reason, x.Broken = reason, x.Broken || broken
 	})
 }
 
-// Reverify turns the reads of a migration back at once, because of something that may have made its tables untrue: until a whole
+// Reverify turns the reads of a change back at once, because of something that may have made its tables untrue: until a whole
 // pass of verification, begun after all that was under way has ended, finds nothing missing. Then it goes on by itself.
 func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	r, err := m.find(id)
@@ -162,13 +162,13 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 		if have.State == Verify {
 			return m.anew(ctx, r, reason)
 		}
-		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Migration) { x.Reason = reason; x.doubt() })
+		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Change) { x.Reason = reason; x.doubt() })
 	}
 	return nil
 }
 
 // doubt takes note that a write could not be followed.
-func (m *Migration) doubt() { m.Unfollowed, m.Doubts = true, m.Doubts+1 }
+func (m *Change) doubt() { m.Unfollowed, m.Doubts = true, m.Doubts+1 }
 
 // anew begins the verification under way anew; r.orders is held.
 func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
@@ -182,7 +182,7 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 	return m.doubted(ctx, r, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
 }
 
-// doubted stores a doubt of a migration that serves nothing, at once or later. If another process was first, what that stored is taken on, and the doubt is to be told of that.
+// doubted stores a doubt of a change that serves nothing, at once or later. If another process was first, what that stored is taken on, and the doubt is to be told of that.
 // r.orders and r.mu are held.
 func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) error {
 	r.m.doubt()
@@ -199,7 +199,7 @@ func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) erro
 	return nil
 }
 
-// Refill turns the reads of a migration back at once, empties its table, and has it filled and verified anew.
+// Refill turns the reads of a change back at once, empties its table, and has it filled and verified anew.
 func (m *Manager) Refill(ctx context.Context, id, reason string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -208,10 +208,10 @@ func (m *Manager) Refill(ctx context.Context, id, reason string) error {
 	return m.refill(ctx, r, reason, nil)
 }
 
-func (m *Manager) refill(ctx context.Context, r *run, reason string, change func(*Migration)) error {
+func (m *Manager) refill(ctx context.Context, r *run, reason string, change func(*Change)) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
-	all := func(x *Migration) {
+	all := func(x *Change) {
 		x.Refill = true
 		if change != nil {
 			change(x)
@@ -219,7 +219,7 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 	}
 	switch r.get().State {
 	case DualWrite, Backfill, Verify, Shadow, Serving:
-		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "emptied, and filled anew: "+reason, func(x *Migration) {
+		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "emptied, and filled anew: "+reason, func(x *Change) {
 			x.Reason = reason
 			all(x)
 		})
@@ -229,7 +229,7 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 	return nil // its table is not there yet, or is nobody's business any more
 }
 
-// empty removes all entries of a migration's table, and forgets how far it was filled.
+// empty removes all entries of a change's table, and forgets how far it was filled.
 func (m *Manager) empty(ctx context.Context, r *run) error {
 	tables := r.tables()
 	if len(tables) == 0 {
@@ -254,7 +254,7 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 		return fmt.Errorf("empty %s: %w", &tables[0], err)
 	}
 	if err := m.persist(ctx, func() error { return m.Store.Save(ctx, KindBackfill, r.id, m.whole()) }); err != nil {
-		return fmt.Errorf("save the checkpoint of migration %s: %w", r.id, err)
+		return fmt.Errorf("save the checkpoint of change %s: %w", r.id, err)
 	}
 	return nil
 }

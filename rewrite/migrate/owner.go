@@ -16,7 +16,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
-// Whose a table is. A migration has the id of its advice, and two processes that saw the same statements give the same advice the
+// Whose a table is. A change has the id of its advice, and two processes that saw the same statements give the same advice the
 // same id. So each state store has an owner id, random, made once, and the comment of each table of ours names both:
 //
 //	helenus r-46cc57 owner 5f0c2d4e9a8b7c6d5e4f3a2b1c0d9e8f
@@ -25,7 +25,7 @@ import (
 // the reading of the comment and the statement that follows somebody may still put another table there; that is all that is left open.
 //
 // Tables made before there were owners say "helenus r-46cc57". They are this process's if its own store says that it made one
-// (such a Migration has no Owner), and get the new comment as soon as it is there to give it.
+// (such a Change has no Owner), and get the new comment as soon as it is there to give it.
 
 // KindOwner is the kind, and the id, of the document that holds the owner id.
 const KindOwner = "owner"
@@ -61,7 +61,7 @@ func madeOwner(ctx context.Context, s Store) (string, error) {
 	return o.ID, nil
 }
 
-// signature is how the comment of a migration's table names it.
+// signature is how the comment of a change's table names it.
 func signature(id, owner string) string { return id + " owner " + owner }
 
 var signed = regexp.MustCompile(`^` + schema.OwnComment + `\S+ owner ([0-9a-f]{32})$`)
@@ -75,13 +75,13 @@ func OwnerOf(comment string) string {
 	return ""
 }
 
-// unmarked tells whether a comment is that of a migration's table from before there were owners.
-func (m *Migration) unmarked(comment string) bool {
+// unmarked tells whether a comment is that of a change's table from before there were owners.
+func (m *Change) unmarked(comment string) bool {
 	return m.Owner == "" && comment == kind.Comment(m.ID)
 }
 
-// owns tells whether a comment says that a table is a migration's.
-func (m *Manager) owns(ctx context.Context, x *Migration, comment string) (bool, error) {
+// owns tells whether a comment says that a table is a change's.
+func (m *Manager) owns(ctx context.Context, x *Change, comment string) (bool, error) {
 	comment, _ = cutMark(comment)
 	id := x.Owner
 	if id == "" { // its table may be marked already, if that could not be noted
@@ -127,7 +127,7 @@ func (m *Manager) look(ctx context.Context, r *run) (*found, error) {
 	return &found{string(a.Rows[0][0]), id.String()}, nil
 }
 
-// owned returns the first of a migration's own tables if it exists, and an *ErrOwnership if it is not this migration's.
+// owned returns the first of a change's own tables if it exists, and an *ErrOwnership if it is not this change's.
 func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
 	table, err := m.look(ctx, r)
 	if err != nil || table == nil {
@@ -143,7 +143,7 @@ func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
 	return table, nil
 }
 
-// claim gives a migration from before there were owners one, and puts it into its table's comment.
+// claim gives a change from before there were owners one, and puts it into its table's comment.
 func (m *Manager) claim(ctx context.Context, r *run) error {
 	have := r.get()
 	if have.Owner != "" || !have.Active() || have.State == RollingBack || r.fitted() == nil { // a roll-back waits for nothing
@@ -164,7 +164,7 @@ func (m *Manager) claim(ctx context.Context, r *run) error {
 		}
 		table.comment = kind.Comment(signature(have.ID, id))
 	}
-	return m.update(ctx, r, func(x *Migration) {
+	return m.update(ctx, r, func(x *Change) {
 		x.Owner = id
 		if table != nil && table.comment == kind.Comment(signature(have.ID, id)) && x.State != Approved {
 			x.TableID = table.id // else whose it is, is found when the schema is compared
@@ -172,12 +172,12 @@ func (m *Manager) claim(ctx context.Context, r *run) error {
 	})
 }
 
-// Note writes a line into the history of a migration.
-func (m *Manager) Note(ctx context.Context, id, text string) (Migration, error) {
+// Note writes a line into the history of a change.
+func (m *Manager) Note(ctx context.Context, id, text string) (Change, error) {
 	r, err := m.find(id)
 	if err != nil {
-		return Migration{}, err
+		return Change{}, err
 	}
-	err = m.update(ctx, r, func(x *Migration) { x.note(m.Now(), "", text) })
+	err = m.update(ctx, r, func(x *Change) { x.note(m.Now(), "", text) })
 	return r.get(), err
 }

@@ -93,7 +93,7 @@ func TestDerived(t *testing.T) {
 		table.Columns = append([]schema.Column(nil), made.Columns...)
 		c.change(&table)
 		m := New(Parts{Store: &exectest.Store{}}, Settings{})
-		have := Migration{ID: "m", Owner: mine, TableID: made.ID, Rewrite: lu, State: Serving}
+		have := Change{ID: "m", Owner: mine, TableID: made.ID, Rewrite: lu, State: Serving}
 		s := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "hotel", Tables: []schema.Table{table, {Keyspace: "hotel", Name: l.PendingTable()}}}}}
 		reason, err := m.drifted(t.Context(), "look-up", &have, l, s)
 		if err != nil || (c.want == "") != (reason == "") || !strings.Contains(reason, c.want) {
@@ -103,7 +103,7 @@ func TestDerived(t *testing.T) {
 	m := New(Parts{Store: &exectest.Store{}}, Settings{})
 	none := &schema.Schema{}
 	for state, gone := range map[State]bool{Created: false, DualWrite: false, Verify: true, Serving: true} {
-		if reason, err := m.drifted(t.Context(), "look-up", &Migration{ID: "m", Owner: mine, Rewrite: lu, State: state}, l, none); err != nil || (reason != "") != gone {
+		if reason, err := m.drifted(t.Context(), "look-up", &Change{ID: "m", Owner: mine, Rewrite: lu, State: state}, l, none); err != nil || (reason != "") != gone {
 			t.Errorf("no table in %s: %q, %v", state, reason, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/exec"
 )
 
-// An order that turns a migration back is in force at once, whether it can be stored or not (a full disk). What is not stored is
+// An order that turns a change back is in force at once, whether it can be stored or not (a full disk). What is not stored is
 // said to be pending, and is stored again and again until it is. Meanwhile it is written into a second place, the comment of the
 // change's own table: a process that finds the store as it was before the order finds the order there (docs/decisions/034).
 
@@ -29,7 +29,7 @@ type ErrPending struct {
 
 // Error implements error.
 func (e *ErrPending) Error() string {
-	return fmt.Sprintf("migration %s is %s from now on, but that is %s", e.Migration, e.State, pending(e.Cause))
+	return fmt.Sprintf("change %s is %s from now on, but that is %s", e.Migration, e.State, pending(e.Cause))
 }
 
 // Unwrap returns what kept it from being stored.
@@ -121,18 +121,18 @@ func (m *Manager) retryAll(ctx context.Context) {
 	}
 }
 
-// postpone has a migration stored later; r.mu is held.
+// postpone has a change stored later; r.mu is held.
 func (m *Manager) postpone(r *run, cause error) error {
 	if unwrapped := errors.Unwrap(cause); unwrapped != nil {
 		cause = unwrapped
 	}
 	r.m.Pending = string(r.m.State) + " is in force, but " + pending(cause)
 	m.Log.Error("an order is in force, but could not be stored; it is tried again", "change_id", r.id, "state", r.m.State, "err", cause)
-	m.Retry("migration "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
+	m.Retry("change "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
 	return &ErrPending{r.id, r.m.State, cause}
 }
 
-// storeAgain stores a migration as it is by now, or sees to it that its table says so.
+// storeAgain stores a change as it is by now, or sees to it that its table says so.
 func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	r.mu.Lock()
 	var err error
@@ -153,7 +153,7 @@ func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	return err
 }
 
-// marks are what the comment of a table of ours says of an order that could not be stored. A migration that is to be verified
+// marks are what the comment of a table of ours says of an order that could not be stored. A change that is to be verified
 // needs none: that is how every process begins.
 var marks = map[State]string{Suspended: ", suspended", Failed: ", suspended",
 	RollingBack: ", rolled back", RolledBack: ", rolled back"}
@@ -168,7 +168,7 @@ func cutMark(comment string) (rest, mark string) {
 	return comment, ""
 }
 
-// comments writes a mark, or none, into the comment of a migration's own table, if it is there and ours.
+// comments writes a mark, or none, into the comment of a change's own table, if it is there and ours.
 func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
 	table, err := m.look(ctx, r)
 	if err != nil {
@@ -193,7 +193,7 @@ func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
 	return nil
 }
 
-// recall takes up what the comment of a migration's table says when the process begins, because it could not be stored.
+// recall takes up what the comment of a change's table says when the process begins, because it could not be stored.
 func (m *Manager) recall(ctx context.Context, r *run, comment string) {
 	_, mark := cutMark(comment)
 	have := r.get()
@@ -213,6 +213,6 @@ func (m *Manager) recall(ctx context.Context, r *run, comment string) {
 		err = m.suspend(ctx, r, "it was suspended: "+why, false)
 	}
 	if err == nil {
-		m.Retry("migration "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
+		m.Retry("change "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
 	}
 }

@@ -61,12 +61,12 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 		var ownership *ErrOwnership
 		switch {
 		case errors.As(err, &halt):
-			err = m.advance(ctx, r, turns, halt.to, halt.reason, func(x *Migration) {
+			err = m.advance(ctx, r, turns, halt.to, halt.reason, func(x *Change) {
 				x.Reason, x.Broken = halt.reason, x.Broken || halt.broken
 			})
 		case errors.As(err, &ownership), !exec.Down(err):
 			reason := err.Error()
-			err = m.advance(ctx, r, turns, Failed, reason, func(x *Migration) { x.Reason = reason })
+			err = m.advance(ctx, r, turns, Failed, reason, func(x *Change) { x.Reason = reason })
 		}
 		if err == nil || errors.As(err, new(*ErrPending)) {
 			continue
@@ -75,7 +75,7 @@ func (m *Manager) drive(ctx context.Context, r *run) {
 			wait, best = m.settings.Retry, done
 		}
 		r.throttle(err.Error())
-		m.Log.Warn("a migration waits", "change_id", r.get().ID, "state", state, "err", err)
+		m.Log.Warn("a change waits", "change_id", r.get().ID, "state", state, "err", err)
 		r.rest(ctx, m.Wait, wait)
 		wait = min(2*wait, longestRetry)
 	}
@@ -148,7 +148,7 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 			return fmt.Errorf("%s was created but can not be read yet (%v): %w", name, err, exec.ErrNoConnection) //nolint:errorlint // not what it is: it may succeed later
 		}
 	}
-	return m.record(ctx, r, func(x *Migration) { x.TableID = table.id })
+	return m.record(ctx, r, func(x *Change) { x.TableID = table.id })
 }
 
 // dropFormer removes a table of ours that has another form than today's, so that it is made and filled anew.
@@ -175,10 +175,10 @@ func (m *Manager) dropFormer(ctx context.Context, t *kind.Table) error {
 	return nil
 }
 
-// WaitsForNodes is why a migration waits when a change of the schema is not known everywhere.
+// WaitsForNodes is why a change waits when a change of the schema is not known everywhere.
 const WaitsForNodes = "not all nodes know a change of the schema yet: is a node down? (nodetool describecluster)"
 
-// patience is after how long a migration says what it waits for.
+// patience is after how long a change says what it waits for.
 const patience = time.Second
 
 // patiently does something that may take long, and says after a moment what it waits for.
@@ -232,7 +232,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	if err := m.Wait(ctx, m.settings.Settle); err != nil {
 		return err
 	}
-	return m.record(ctx, r, func(x *Migration) {
+	return m.record(ctx, r, func(x *Change) {
 		if x.T0 == 0 || refill {
 			x.T0 = m.Now().UnixMicro()
 		}
@@ -242,7 +242,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	})
 }
 
-// WaitsForRequests is why a migration waits when requests do not end.
+// WaitsForRequests is why a change waits when requests do not end.
 const WaitsForRequests = "requests from before are still under way: a client does not read its answers, or a statement takes very long"
 
 // barrier is the work of RollingBack, and the beginning of others: it waits until nothing is under way that was sent by
@@ -275,7 +275,7 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 		return err
 	}
 	if r.verified() == nil { // there is nothing to compare before reads are
-		return m.record(ctx, r, func(x *Migration) { x.Unfollowed = x.Unfollowed && r.turns != turns })
+		return m.record(ctx, r, func(x *Change) { x.Unfollowed = x.Unfollowed && r.turns != turns })
 	}
 	for pass := 0; pass < m.settings.Passes; pass++ {
 		missed := m.Missed(r.id)
@@ -295,7 +295,7 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 			continue
 		}
 		if missing == 0 {
-			return m.record(ctx, r, func(x *Migration) {
+			return m.record(ctx, r, func(x *Change) {
 				x.Refilled = false
 				x.Unfollowed = x.Unfollowed && r.turns != turns
 			})
@@ -307,12 +307,12 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 	}
 	reason := fmt.Sprintf("after %d passes there are still rows without entry, as %v", m.settings.Passes, r.get().Last.Sample)
 	if !r.get().Refilled {
-		return m.refill(ctx, r, reason, func(x *Migration) { x.Refilled = true })
+		return m.refill(ctx, r, reason, func(x *Change) { x.Refilled = true })
 	}
 	return &stop{to: Failed, reason: reason + "; filling it anew did not help"}
 }
 
-// quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a migration that
+// quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a change that
 // was suspended is verified, too), and what a write that could not be followed has left inside Cassandra.
 func (m *Manager) quiet(ctx context.Context, r *run) error {
 	for {
@@ -340,7 +340,7 @@ func (m *Manager) quiet(ctx context.Context, r *run) error {
 func (m *Manager) unblocked(ctx context.Context, r *run) error {
 	for why := m.Blocked(); why != ""; why = m.Blocked() {
 		if !r.get().Unfollowed {
-			if err := m.record(ctx, r, func(x *Migration) { x.Unfollowed = true }); err != nil {
+			if err := m.record(ctx, r, func(x *Change) { x.Unfollowed = true }); err != nil {
 				return err
 			}
 		}
@@ -371,7 +371,7 @@ func (m *Manager) pass(ctx context.Context, r *run) (missing int64, err error) {
 		return found.Missing, fmt.Errorf("verify the %s over %s.%s: %w", r.noun(), r.rewrite.Keyspace, r.rewrite.Base, err)
 	}
 	m.memorise(ctx, r.runner)
-	return found.Missing, m.record(ctx, r, func(x *Migration) {
+	return found.Missing, m.record(ctx, r, func(x *Change) {
 		x.Passes++
 		x.Last = found
 		x.Repaired += found.Repaired
@@ -412,7 +412,7 @@ func (m *Manager) expected(ctx context.Context, r *run, missing int64) bool {
 	return true
 }
 
-// Verify compares the base and the tables of a change now, in both directions, as the sweep of a serving migration does by itself.
+// Verify compares the base and the tables of a change now, in both directions, as the sweep of a serving change does by itself.
 func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -435,7 +435,7 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	return err
 }
 
-// Drop removes the tables of a migration that was rolled back.
+// Drop removes the tables of a change that was rolled back.
 func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	r, err := m.find(id)
 	if err != nil {
@@ -446,7 +446,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 		return &ErrState{id, "drop", have.State, undroppable(have.State)}
 	}
 	if r.fitted() == nil && have.Rewrite.Table != "" {
-		return fmt.Errorf("migration %s can not be dropped: %s; remove the table %s by hand", id, have.Reason, have.Rewrite.FullTable())
+		return fmt.Errorf("change %s can not be dropped: %s; remove the table %s by hand", id, have.Reason, have.Rewrite.FullTable())
 	}
 	table, err := m.owned(ctx, r)
 	if err != nil {
@@ -464,7 +464,7 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	return m.transition(ctx, r, RolledBack, Dropped, order{actor, "drop"}, text, nil)
 }
 
-// CheckOnce runs one verification pass over a migration now, whatever its state. What is missing is repaired.
+// CheckOnce runs one verification pass over a change now, whatever its state. What is missing is repaired.
 func (m *Manager) CheckOnce(ctx context.Context, id string) (kind.Findings, error) {
 	r, err := m.find(id)
 	if err != nil || r.verified() == nil {

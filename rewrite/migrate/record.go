@@ -13,8 +13,8 @@ import (
 	"github.com/helenus-db/helenus/internal/change"
 )
 
-// worked is a migration as its change's record has it. One that is proposed anew, or was dismissed, since it was dropped, is dropped still.
-func worked(r *change.Record) (x Migration, err error) {
+// worked is a change as its record has it. One that is proposed anew, or was dismissed, since it was dropped, is dropped still.
+func worked(r *change.Record) (x Change, err error) {
 	if err := json.Unmarshal(r.Work, &x); err != nil {
 		return x, fmt.Errorf("how change %s is carried out can not be read from the store: %w", r.ID, err)
 	}
@@ -24,8 +24,8 @@ func worked(r *change.Record) (x Migration, err error) {
 	return x, nil
 }
 
-// carry puts a migration, as it is now, into its change's record.
-func carry(r *change.Record, x *Migration) (err error) {
+// carry puts a change, as it is now, into its record.
+func carry(r *change.Record, x *Change) (err error) {
 	if x.State != Dropped || !r.State.Proposal() { // what is proposed again is not dropped again
 		r.State, r.Since, r.Until = x.State, x.Progress.Started, time.Time{}
 	}
@@ -35,11 +35,11 @@ func carry(r *change.Record, x *Migration) (err error) {
 	return err
 }
 
-// errElsewhere says that another process has stored something of a migration that this one has not taken on yet.
+// errElsewhere says that another process has stored something of a change that this one has not taken on yet.
 var errElsewhere = errors.New("another process has changed it meanwhile")
 
-// keep stores a migration as it is now, along with lines of the audit trail, unless another process has changed it. r.mu is held, or nobody else knows r yet.
-func (m *Manager) keep(ctx context.Context, r *run, x *Migration, trail ...store.Entry) error {
+// keep stores a change as it is now, along with lines of the audit trail, unless another process has changed it. r.mu is held, or nobody else knows r yet.
+func (m *Manager) keep(ctx context.Context, r *run, x *Change, trail ...store.Entry) error {
 	kept, err := m.Changes.Change(ctx, x.ID, func(c *change.Record) ([]store.Entry, error) {
 		if r.stored != nil && c.Work != nil && !bytes.Equal(c.Work, r.stored) {
 			return nil, errElsewhere
@@ -52,7 +52,7 @@ func (m *Manager) keep(ctx context.Context, r *run, x *Migration, trail ...store
 	return err
 }
 
-// begin stores a migration that is approved: that it is, who approves it, and its first state, at once.
+// begin stores a change that is approved: that it is, who approves it, and its first state, at once.
 func (m *Manager) begin(ctx context.Context, run *run, t Terms) (begun store.Entry, err error) {
 	x := &run.m
 	kept, err := m.Changes.Change(ctx, x.ID, func(r *change.Record) ([]store.Entry, error) {

@@ -36,7 +36,7 @@ const (
 // States are all of them, in the order of a change's life.
 var States = change.Works
 
-// Mode is what the proxy does for a migration.
+// Mode is what the proxy does for a change.
 type Mode struct {
 	Write  bool // entries are written before the base is
 	Shadow bool // reads are compared
@@ -120,7 +120,7 @@ type Progress struct {
 	Throttled string        `json:"throttled,omitempty"` // why it is waiting, "" if it is not
 }
 
-// Event is one line of a migration's history.
+// Event is one line of a change's history.
 type Event struct {
 	Time  time.Time `json:"time"`
 	State State     `json:"state"`
@@ -128,11 +128,11 @@ type Event struct {
 	Text  string    `json:"text"`
 }
 
-// MaxEvents is how many events a migration keeps, the latest.
+// MaxEvents is how many events a change keeps, the latest.
 const MaxEvents = 100
 
-// Migration is an approved change and all that is known of it.
-type Migration struct {
+// Change is an approved change and all that is known of it.
+type Change struct {
 	ID       string       `json:"id"`                  // the name of ChangeID until the last release
 	ChangeID string       `json:"change_id,omitempty"` // ID, for who is told; never stored
 	Rewrite  plan.Rewrite `json:"look_up"`             // what was approved, of any kind: the key is from when there were look-ups only
@@ -156,7 +156,7 @@ type Migration struct {
 	Clean      time.Time        `json:"last_clean_pass"`    // when a pass last found nothing missing
 	Repaired   int64            `json:"repaired"`           // entries that were missing and written by a pass, in all
 	Compared   int64            `json:"compared"`           // reads compared in shadow, in all
-	Earlier    int64            `json:"earlier,omitempty"`  // compared by migrations of the same ID and change that were dropped since: they count for shadow
+	Earlier    int64            `json:"earlier,omitempty"`  // compared by earlier ones of the same ID that were dropped since: they count for shadow
 	Shadowed   time.Duration    `json:"shadowed,omitempty"` // in shadow, in all, as it was stored last
 	ByReads    int64            `json:"compared_by_reads"`  // of which with the answer to a read of the application
 	ByOwn      int64            `json:"compared_by_own"`    // with the answer to a read of our own
@@ -195,38 +195,38 @@ type Migration struct {
 }
 
 // Mode is what the proxy has to do for it.
-func (m *Migration) Mode() Mode {
+func (m *Change) Mode() Mode {
 	if m.Broken || (m.State == RollingBack && m.T0 == 0) { // without T0 nothing was ever served
 		return Mode{}
 	}
 	return phases[m.State].mode
 }
 
-// Active tells whether the migration still holds its place: the same change can not be approved again.
-func (m *Migration) Active() bool { return !phases[m.State].ends }
+// Active tells whether the change still holds its place: the same change can not be approved again.
+func (m *Change) Active() bool { return !phases[m.State].ends }
 
 // Waits says why it does not go on, or does not serve any more; "" if it goes on.
-func (m *Migration) Waits() string {
+func (m *Change) Waits() string {
 	if m.Reason == "" || m.Progress.Throttled == "" {
 		return m.Reason + m.Progress.Throttled
 	}
 	return m.Progress.Throttled + "; " + m.Reason
 }
 
-func (m *Migration) note(now time.Time, actor, text string) {
+func (m *Change) note(now time.Time, actor, text string) {
 	m.Events = append(m.Events, Event{now, m.State, actor, text})
 	if len(m.Events) > MaxEvents {
 		m.Events = append([]Event(nil), m.Events[len(m.Events)-MaxEvents:]...)
 	}
 }
 
-func (m *Migration) clone() Migration {
+func (m *Change) clone() Change {
 	c := *m
 	c.Events = append([]Event(nil), m.Events...)
 	return c
 }
 
-// ErrAlreadyApproved says that a migration for the same change is there already.
+// ErrAlreadyApproved says that a change for the same change is there already.
 type ErrAlreadyApproved struct {
 	Migration string
 	State     State
@@ -238,13 +238,13 @@ func (e *ErrAlreadyApproved) Error() string {
 	if e.State == RolledBack {
 		first = "drop it"
 	}
-	return fmt.Sprintf("already approved: migration %s is %s; %s first if you want another", e.Migration, e.State, first)
+	return fmt.Sprintf("already approved: change %s is %s; %s first if you want another", e.Migration, e.State, first)
 }
 
-// ErrUnknown says that there is no migration of an id.
-var ErrUnknown = errors.New("no such migration")
+// ErrUnknown says that there is no change of an id.
+var ErrUnknown = errors.New("no such change")
 
-// ErrState says that an order does not fit the state of a migration.
+// ErrState says that an order does not fit the state of a change.
 type ErrState struct {
 	Migration string
 	Order     string
@@ -254,10 +254,10 @@ type ErrState struct {
 
 // Error implements error.
 func (e *ErrState) Error() string {
-	return fmt.Sprintf("can not %s migration %s: it is %s; %s", e.Order, e.Migration, e.State, e.Need)
+	return fmt.Sprintf("can not %s change %s: it is %s; %s", e.Order, e.Migration, e.State, e.Need)
 }
 
-// ErrOwnership says that a table of the name of one of ours exists and is not this migration's own. It is never retried, and
+// ErrOwnership says that a table of the name of one of ours exists and is not this change's own. It is never retried, and
 // the table is never touched.
 type ErrOwnership struct {
 	Table   string
@@ -270,8 +270,8 @@ func (e *ErrOwnership) Error() string {
 		return fmt.Sprintf("ownership ambiguous: table %s belongs to another helenus (owner %s, its comment is %q); it is left alone. "+
 			"If that helenus still runs, its changes are to be rolled back and dropped there; if its state is lost for good, drop the table by hand", e.Table, other, e.Comment)
 	}
-	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this migration's; it is left alone. "+
-		"If an earlier migration left it, drop that migration; else whose it is may rename or drop it. Then resume this one", e.Table, e.Comment)
+	return fmt.Sprintf("ownership ambiguous: table %s exists and its comment is %q, not this change's; it is left alone. "+
+		"If an earlier change left it, drop that change; else whose it is may rename or drop it. Then resume this one", e.Table, e.Comment)
 }
 
 // stop is an error after which the work would only fail again.

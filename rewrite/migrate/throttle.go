@@ -36,17 +36,17 @@ const Paused = "it is paused; `helenus throttle ID --resume` lets it go on"
 var pausable = map[State]bool{Approved: true, Created: true, DualWrite: true, Backfill: true, Verify: true, Suspended: true, Failed: true}
 
 // Paces tells whether a change goes through rows of the application's, now or later, so that it has a pace; and whether that may be a pause.
-func (m *Migration) Paces() (paces, pauses bool) {
+func (m *Change) Paces() (paces, pauses bool) {
 	return phases[m.State].back, pausable[m.State]
 }
 
 // IsPaused tells whether it would go through rows now, and does not, since a person has paused it.
-func (m *Migration) IsPaused() bool {
+func (m *Change) IsPaused() bool {
 	return m.Throttle.Paused && (m.State == Verify || m.State == Backfill && m.Fill != FillBulk)
 }
 
 // IsThrottled tells whether it goes through rows now, at a rate that a person ordered.
-func (m *Migration) IsThrottled() bool {
+func (m *Change) IsThrottled() bool {
 	return m.Throttle.Rate > 0 && !m.IsPaused() && (m.State == Verify || m.State == Backfill && m.Fill != FillBulk)
 }
 
@@ -79,7 +79,7 @@ func (m *Manager) Throttle(ctx context.Context, id string, o ThrottleOrder, acto
 			text += ", " + Throttle{Rate: *o.Rate}.String()
 		}
 	}
-	return m.mark(ctx, id, order{actor, "throttle"}, text, func(x *Migration) (bool, error) {
+	return m.mark(ctx, id, order{actor, "throttle"}, text, func(x *Change) (bool, error) {
 		was := x.Throttle
 		paces, pauses := x.Paces()
 		switch {
@@ -113,8 +113,8 @@ func (r *run) repace() {
 }
 
 // repacedElsewhere tells whether all that another process has stored of a change is another pace: then the work goes on, at that. r.mu is held.
-func (r *run) repacedElsewhere(theirs *Migration) bool {
-	var ours Migration
+func (r *run) repacedElsewhere(theirs *Change) bool {
+	var ours Change
 	if r.stored == nil || json.Unmarshal(r.stored, &ours) != nil || ours.Throttle == theirs.Throttle {
 		return false
 	}

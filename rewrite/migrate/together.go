@@ -84,14 +84,14 @@ func (c *crew) replace(ctx context.Context, do func(*checkpoint) bool) error {
 	for try := 1; ; try++ {
 		stored, err := c.read(ctx)
 		if err != nil {
-			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
+			return fmt.Errorf("read the checkpoint of change %s: %w", c.id, err)
 		}
 		if stored == nil {
 			return errFilled
 		}
 		now := &checkpoint{}
 		if err := json.Unmarshal(stored.Raw, now); err != nil {
-			return fmt.Errorf("read the checkpoint of migration %s: %w", c.id, err)
+			return fmt.Errorf("read the checkpoint of change %s: %w", c.id, err)
 		}
 		c.look(now)
 		if !do(now) {
@@ -332,7 +332,7 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 		_, err := m.Store.Replace(ctx, KindBackfill, id, 0, m.whole())
 		return err
 	}); err != nil && !errors.Is(err, store.ErrConflict) {
-		return fmt.Errorf("save the checkpoint of migration %s: %w", id, err)
+		return fmt.Errorf("save the checkpoint of change %s: %w", id, err)
 	}
 	c := m.crew(r, m.fillWith(r, d))
 	c.waits = r.throttle

@@ -178,7 +178,7 @@ func TestWhatWasFoundIsSavedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &exectest.Store{}
 		m := New(Parts{Store: s, Now: time.Now}, Settings{})
-		r := &run{id: "m", m: Migration{ID: "m", State: Verify}}
+		r := &run{id: "m", m: Change{ID: "m", State: Verify}}
 		failures := 0
 		s.Before.Set(func(string, string) error {
 			if failures++; failures <= 3 {
@@ -186,7 +186,7 @@ func TestWhatWasFoundIsSavedAgain(t *testing.T) {
 			}
 			return nil
 		})
-		if err := m.record(t.Context(), r, func(x *Migration) { x.Passes++ }); err != nil {
+		if err := m.record(t.Context(), r, func(x *Change) { x.Passes++ }); err != nil {
 			t.Fatal(err)
 		}
 		if c, ok := m.Changes.Record("m"); !ok || r.m.Passes != 1 || c.Work == nil || failures != 4 {

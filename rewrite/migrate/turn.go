@@ -14,7 +14,7 @@ func (a Mode) less(b Mode) bool {
 	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Write && !a.Write)
 }
 
-// order is who turns a migration, and what he calls that: a person, or store.Self, whose work is done, or store.Guard, who has found something.
+// order is who turns a change, and what he calls that: a person, or store.Self, whose work is done, or store.Guard, who has found something.
 type order struct{ actor, action string }
 
 // person is the actor, "" if it is none.
@@ -25,8 +25,8 @@ func (o order) person() string {
 	return o.actor
 }
 
-// transition changes a migration on somebody's order if it is still in the state given ("" for any).
-func (m *Manager) transition(ctx context.Context, r *run, from, to State, by order, text string, change func(*Migration)) error {
+// transition changes a change on somebody's order if it is still in the state given ("" for any).
+func (m *Manager) transition(ctx context.Context, r *run, from, to State, by order, text string, change func(*Change)) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	if from != "" && r.get().State != from {
@@ -35,8 +35,8 @@ func (m *Manager) transition(ctx context.Context, r *run, from, to State, by ord
 	return m.turn(ctx, r, to, by, text, change)
 }
 
-// advance changes a migration whose work is done, unless an order came since that work began.
-func (m *Manager) advance(ctx context.Context, r *run, turns int, to State, text string, change func(*Migration)) error {
+// advance changes a change whose work is done, unless an order came since that work began.
+func (m *Manager) advance(ctx context.Context, r *run, turns int, to State, text string, change func(*Change)) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	if r.turned(turns) {
@@ -52,11 +52,11 @@ func (r *run) turned(turns int) bool {
 	return r.turns != turns
 }
 
-// turn changes the state of a migration, in the right order: what asks more is stored before it is published, what asks
+// turn changes the state of a change, in the right order: what asks more is stored before it is published, what asks
 // less is published before it is stored. What does not ask more holds whether it could be stored or not, and is stored again
 // and again until it is; the error is then an *ErrPending. If another process has changed it, what that made of it is taken on, and the order
-// is given again if the table has it from there too; work that is done is not: it was done for what the migration was. r.orders is held.
-func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Migration)) error {
+// is given again if the table has it from there too; work that is done is not: it was done for what the change was. r.orders is held.
+func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	for try := 1; ; try++ {
 		err := m.turnOnce(ctx, r, to, by, text, also)
 		if !errors.Is(err, errElsewhere) {
@@ -87,7 +87,7 @@ const tries = 5
 const advancing = "advance"
 
 // turnOnce is turn, but for what is done when another process was first: that is taken on already.
-func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text string, also func(*Migration)) error {
+func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	r.mu.Lock()
 	now, from := m.Now(), r.m.State
 	if o := change.Order(by.action); !change.Allowed(o, from, to) {
@@ -161,8 +161,8 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 	return err
 }
 
-// save stores a migration as it is, and who made it so, which ends what was pending; r.mu is held.
-func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
+// save stores a change as it is, and who made it so, which ends what was pending; r.mu is held.
+func (m *Manager) save(ctx context.Context, r *run, x *Change) error {
 	stored := *x
 	stored.Pending = ""
 	if err := m.keep(ctx, r, &stored, r.trail...); err != nil {
@@ -172,9 +172,9 @@ func (m *Manager) save(ctx context.Context, r *run, x *Migration) error {
 	return nil
 }
 
-// mark carries out an order that leaves a migration in its state: change makes it so, and says whether that is anything new, or why it can not be. An order that can not be
+// mark carries out an order that leaves a change in its state: change makes it so, and says whether that is anything new, or why it can not be. An order that can not be
 // stored was not given.
-func (m *Manager) mark(ctx context.Context, id string, by order, text string, change func(*Migration) (fresh bool, err error)) error {
+func (m *Manager) mark(ctx context.Context, id string, by order, text string, change func(*Change) (fresh bool, err error)) error {
 	r, err := m.find(id)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (m *Manager) mark(ctx context.Context, id string, by order, text string, ch
 }
 
 // markOnce is mark upon what is known here; r.mu is held.
-func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, change func(*Migration) (bool, error)) error {
+func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, change func(*Change) (bool, error)) error {
 	next := r.m.clone()
 	if fresh, err := change(&next); err != nil || !fresh {
 		return err
@@ -219,21 +219,21 @@ func (m *Manager) markOnce(ctx context.Context, r *run, by order, text string, c
 	return nil
 }
 
-// update changes what is known of a migration without changing its state, and saves it.
-func (m *Manager) update(ctx context.Context, r *run, change func(*Migration)) error {
+// update changes what is known of a change without changing its state, and saves it.
+func (m *Manager) update(ctx context.Context, r *run, change func(*Change)) error {
 	return m.saved(ctx, r, once(r, change))
 }
 
 // record is update for what a worker has found out: if it can not be saved it is saved again, and not found out again.
-func (m *Manager) record(ctx context.Context, r *run, change func(*Migration)) error {
+func (m *Manager) record(ctx context.Context, r *run, change func(*Change)) error {
 	apply := once(r, change)
 	return m.persist(ctx, func() error { return m.saved(ctx, r, apply) })
 }
 
 // once is a change that is made again only of what was taken on since. r.mu is held when it is called.
-func once(r *run, change func(*Migration)) func(*Migration) {
+func once(r *run, change func(*Change)) func(*Change) {
 	turns, made := 0, false
-	return func(x *Migration) {
+	return func(x *Change) {
 		if !made || r.turns != turns {
 			change(x)
 			turns, made = r.turns, true
@@ -242,7 +242,7 @@ func once(r *run, change func(*Migration)) func(*Migration) {
 }
 
 // saved makes a change and saves it.
-func (m *Manager) saved(ctx context.Context, r *run, change func(*Migration)) error {
+func (m *Manager) saved(ctx context.Context, r *run, change func(*Change)) error {
 	r.mu.Lock()
 	change(&r.m)
 	err := m.save(ctx, r, &r.m)

@@ -155,7 +155,7 @@ func (l *LookUp) Find() string {
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? LIMIT ?", strings.Join(key, ", "), l.LookUpName(), quote(l.By.Name))
 }
 
-// Create is the statement that makes the look-up table for a migration.
+// Create is the statement that makes the look-up table for a change.
 func (l *LookUp) Create(migration string) string {
 	var b strings.Builder
 	column := quote(l.By.Name)
