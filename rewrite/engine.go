@@ -381,7 +381,7 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 	return e.manager.Verify(ctx, id, actor)
 }
 
-// Changes lists all, by id, with what they turned out to be worth.
+// Migrations lists all, by id, with what they turned out to be worth.
 func (e *Engine) Migrations() []Change { return e.measured(e.manager.Migrations()) }
 
 // SchemaChanged compares every change with the schema. Those that it no longer fits answer no read any more when

@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	maxName        = 48 // letters of a table name, Cassandra's limit
-	maxSensitivity = 8  // statements whose sensitivity is worked out
+	maxSensitivity = 8 // statements whose sensitivity is worked out
 )
 
 // offer is a look-up table that may be made.
@@ -197,13 +196,13 @@ func (k *maker) lookUpName(base *schema.Table, column string) string {
 		return t == nil || infer.Own(t)
 	}
 	exact := clean == "helenus_"+base.Name+"_by_"+column
-	if exact && len(clean) <= maxName && free(clean) {
+	if exact && len(clean) <= schema.MaxName && free(clean) {
 		return clean
 	}
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", base.Name, column, n))
 		suffix := "_" + hex.EncodeToString(sum[:3])
-		if name := clean[:min(len(clean), maxName-len(suffix))] + suffix; free(name) {
+		if name := clean[:min(len(clean), schema.MaxName-len(suffix))] + suffix; free(name) {
 			return name
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // determined returns the entities of a table that its partition key determines: those whose key it has, be it by copies of its
@@ -167,16 +168,13 @@ func joined(fields []model.Field) string {
 	return strings.Join(names, "_")
 }
 
-// maxName is how long Cassandra lets a table's name be.
-const maxName = 48
-
 // Name names a table after what its rows stand for and what they are asked by: videos_by_user_id. A table of one entity that
 // is asked by its key is just named after it.
 func Name(t *model.Table, searched []model.Field) string {
 	roots := Identity(t)
 	name := Plural(roots[len(roots)-1].Base().Name)
 	if len(t.Tree.Entities) == 1 && sameFields(searched, roots[0].KeyFields()) || len(searched) == 0 {
-		return name[:min(len(name), maxName)]
+		return name[:min(len(name), schema.MaxName)]
 	}
 	columns := make([]string, len(searched))
 	for i, f := range searched {
@@ -188,9 +186,9 @@ func Name(t *model.Table, searched []model.Field) string {
 // Fit is the name of a table in two parts. Where Cassandra takes none that long both are cut: the first alone could be the name of the table that the
 // new one is made of, but for capitals.
 func Fit(name, suffix string) string {
-	if len(name)+len(suffix) > maxName {
-		suffix = suffix[:min(len(suffix), maxName/2)]
-		name = name[:min(len(name), maxName-len(suffix))]
+	if len(name)+len(suffix) > schema.MaxName {
+		suffix = suffix[:min(len(suffix), schema.MaxName/2)]
+		name = name[:min(len(name), schema.MaxName-len(suffix))]
 	}
 	return name + suffix
 }

@@ -17,8 +17,8 @@ const OwnComment = "helenus "
 // Own tells whether a table is one that Helenus made.
 func (t *Table) Own() bool { return strings.HasPrefix(t.Comment, OwnComment) }
 
-// maxName is the longest name of a keyspace that Cassandra takes.
-const maxName = 48
+// MaxName is the longest name of a keyspace, a table or an index that Cassandra takes, letters.
+const MaxName = 48
 
 // DataKeyspace is the keyspace in which the tables lie that are kept from those of one keyspace of the application: prefix_base, cut and
 // with a hash where the base's name is too long or has more than small letters, digits and underlines. Each keyspace has one of its own, as
@@ -34,12 +34,12 @@ func DataKeyspace(prefix, base string) string {
 		}
 		return '_'
 	}, whole)
-	if clean == whole && len(whole) <= maxName {
+	if clean == whole && len(whole) <= MaxName {
 		return whole
 	}
 	sum := sha256.Sum256([]byte(base))
 	suffix := "_" + hex.EncodeToString(sum[:4])
-	return clean[:min(len(clean), maxName-len(suffix))] + suffix
+	return clean[:min(len(clean), MaxName-len(suffix))] + suffix
 }
 
 // WithoutOwn is a schema as the application sees it: without tables of ours, and without the keyspaces that have no others. prefix is that of

@@ -3,7 +3,7 @@
 // id, its title and where to read more. docs/conditions.md is written from it.
 //
 // It holds no checks: what can break a condition depends on the kind of change, so each kind registers its own to the
-// conditions here (of the look-up: rewrite/match). It imports nothing of ours, so that advice and what carries it out can
+// conditions here (of the look-up: rewrite/lookup/match). It imports nothing of ours, so that advice and what carries it out can
 // both speak of conditions without knowing of each other.
 package condition
 

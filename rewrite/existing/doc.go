@@ -7,7 +7,7 @@
 //	verify    both tables are read whole: a base row that is not in the other table, looked at several times, is one that answers would lack
 //
 // So an answer can only lack rows, and only such as the application has not written to its table, yet or ever. That is for a person to accept, by
-// condition C24 (package condition), which refuses until then. See docs/decisions/061.
+// a condition (condition.Copies), which refuses until then. See docs/decisions/061.
 //
 // A client that has logged in has both tables read on its own connection: it needs the right to both.
 //

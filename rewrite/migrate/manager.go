@@ -454,7 +454,7 @@ func (m *Manager) sorted() []*run {
 	return out
 }
 
-// Changes lists all, by id.
+// Migrations lists all, by id.
 func (m *Manager) Migrations() []Change {
 	m.mu.Lock()
 	runs := m.sorted()

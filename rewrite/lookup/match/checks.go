@@ -44,8 +44,8 @@ var tableChecks = []check[*candidate]{
 		return when(c.base.Counter, "%s.%s is a counter table: its writes have no timestamp and can not be written twice", c.Keyspace, c.Base)
 	}},
 	{condition.Columns, func(c *candidate) string {
-		return when(c.Table == "" || len(c.Table) > MaxName || c.Table == c.Base && c.Home() == c.Keyspace,
-			"%q can not be the name of a look-up table over %s: 1 to %d letters, and not the base's own", c.Table, c.Base, MaxName)
+		return when(c.Table == "" || len(c.Table) > schema.MaxName || c.Table == c.Base && c.Home() == c.Keyspace,
+			"%q can not be the name of a look-up table over %s: 1 to %d letters, and not the base's own", c.Table, c.Base, schema.MaxName)
 	}},
 	{condition.Schema, func(c *candidate) string {
 		return when(c.column == nil, "table %s.%s has no column %s", c.Keyspace, c.Base, c.Column)

@@ -13,9 +13,6 @@ import (
 // MaxValue is the largest value that can be a partition key, in bytes.
 const MaxValue = 65535
 
-// MaxName is the longest table name that Cassandra takes.
-const MaxName = 48
-
 // LookUp is a look-up over its base table, as both were when it was approved.
 type LookUp struct {
 	plan.Rewrite

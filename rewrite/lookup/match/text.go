@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
@@ -80,7 +81,7 @@ func (l *LookUp) PendingName() string {
 
 // PendingTable is its name without the keyspace.
 func (l *LookUp) PendingTable() string {
-	return l.Table[:min(len(l.Table), MaxName-len(pendingSuffix))] + pendingSuffix
+	return l.Table[:min(len(l.Table), schema.MaxName-len(pendingSuffix))] + pendingSuffix
 }
 
 const pendingSuffix = "_pending"
