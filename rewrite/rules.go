@@ -57,6 +57,14 @@ func (u *readRule) describe(ctx context.Context, r *proxy.Request) error {
 	return nil
 }
 
+// outdated has the next QUERY ask Cassandra anew what its answer looks like: a type was altered since.
+func (u *readRule) outdated(r *proxy.Request) {
+	u.said.byText.CompareAndDelete(lookKey{u.read.(kind.Spoken).Described(), r.Version}, r.Prepared)
+	if client, ok := exec.OnClient(r, 0); ok {
+		client.Outdated(r.Prepared)
+	}
+}
+
 type writeRule struct {
 	active *active
 	write  kind.Write

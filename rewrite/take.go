@@ -163,9 +163,7 @@ func request(r *proxy.Request) kind.Request {
 	if r.Opcode == proxy.OpExecute {
 		q.Values.Variables = r.Prepared.Variables
 	}
-	for _, c := range r.Prepared.Results {
-		q.Columns = append(q.Columns, c.Name)
-	}
+	q.Columns = r.Prepared.Results
 	return q
 }
 
@@ -185,6 +183,9 @@ func (e *Engine) undisturbed(ctx context.Context, r *proxy.Request, rule *readRu
 		}
 	}
 	rows, err := answer(ctx, request(r))
+	if r.Opcode == proxy.OpQuery && errors.Is(err, kind.ErrColumns) {
+		rule.outdated(r)
+	}
 	if err == nil && (a.touched.Load() != before || !a.serving()) {
 		return nil, errTouched
 	}
