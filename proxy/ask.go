@@ -193,6 +193,12 @@ func (k *taken) Describe(ctx context.Context, text string) (*Prepared, error) {
 	return p, err
 }
 
+// Outdated implements Asker.
+func (k *taken) Outdated(p *Prepared) {
+	who := k.conn.client.Load()
+	k.conn.server.described.forget(describedKey{node: who.Node, version: who.Version, text: p.Text}, p)
+}
+
 func (c *conn) describe(ctx context.Context, text string) (describedKey, *Prepared, error) {
 	who := c.client.Load()
 	key := describedKey{node: who.Node, version: who.Version, text: text}

@@ -201,6 +201,8 @@ type Responder interface {
 type Asker interface {
 	// Describe is what Cassandra says of a statement, which names its keyspace.
 	Describe(ctx context.Context, text string) (*Prepared, error)
+	// Outdated takes note that what was said of a statement is not true any more, as a table or a type was altered: the next Describe asks.
+	Outdated(p *Prepared)
 	// Ask carries out a SELECT of ours, and returns its answer from its kind on. What Cassandra answers with an ERROR is a *Refused.
 	Ask(ctx context.Context, q Own) (*Prepared, []byte, error)
 	// Lately tells how many nanoseconds ago a statement of ours was sent on this connection that Cassandra carried out; ok is false if none was.

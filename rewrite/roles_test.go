@@ -30,6 +30,9 @@ func (*role) Describe(_ context.Context, text string) (*proxy.Prepared, error) {
 	return described(text), nil
 }
 
+// Outdated implements proxy.Asker.
+func (*role) Outdated(*proxy.Prepared) {}
+
 // Ask implements proxy.Asker.
 func (c *role) Ask(ctx context.Context, q proxy.Own) (*proxy.Prepared, []byte, error) {
 	c.mu.Lock()

@@ -57,6 +57,14 @@ func (u *readRule) describe(ctx context.Context, r *proxy.Request) error {
 	return nil
 }
 
+// outdated has the next QUERY ask Cassandra anew what its answer looks like: a type was altered since.
+func (u *readRule) outdated(r *proxy.Request) {
+	u.said.byText.CompareAndDelete(lookKey{u.read.(kind.Spoken).Described(), r.Version}, r.Prepared)
+	if client, ok := exec.OnClient(r, 0); ok {
+		client.Outdated(r.Prepared)
+	}
+}
+
 type writeRule struct {
 	active *active
 	write  kind.Write
@@ -83,10 +91,12 @@ func (r *rule) matters() bool { return r.read != nil || len(r.writes) > 0 || len
 // nothing is the rule of most statements.
 var nothing = &rule{}
 
-// maxTexts bounds the texts that a rule set remembers; maxText the length of one.
+// Bounds of the texts that a rule set remembers: how many, how long one is, and all of them, bytes. What follows a write keeps its literals, so a text
+// counts twice.
 const (
 	maxTexts = 10000
 	maxText  = 1 << 16
+	maxKept  = 32 << 20
 )
 
 // ruleSet is the changes in force at one epoch, and what they mean for the texts met so far.
@@ -96,6 +106,7 @@ type ruleSet struct {
 
 	mu    sync.RWMutex
 	texts map[string]*rule
+	kept  int // by texts, bytes
 }
 
 func newRuleSet(list []*active) *ruleSet {
@@ -121,13 +132,23 @@ func (s *ruleSet) rule(keyspace, text string) *rule {
 	r := s.compile(keyspace, text)
 	if key != "" {
 		s.mu.Lock()
-		if len(s.texts) >= maxTexts {
-			clear(s.texts)
-		}
-		s.texts[key] = r
+		s.keep(key, r)
 		s.mu.Unlock()
 	}
 	return r
+}
+
+// keep remembers a rule, and forgets all others when they are too much. The lock is held.
+func (s *ruleSet) keep(key string, r *rule) {
+	size := 2 * len(key)
+	if len(s.texts) >= maxTexts || s.kept+size > maxKept {
+		clear(s.texts)
+		s.kept = 0
+	}
+	if s.texts[key] == nil { // else another was faster
+		s.kept += size
+	}
+	s.texts[key] = r
 }
 
 func (s *ruleSet) compile(keyspace, text string) *rule {

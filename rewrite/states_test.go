@@ -410,6 +410,35 @@ func TestErrorRateSuspends(t *testing.T) {
 	})
 }
 
+// Reads that Cassandra refuses as they were written, too, are their client's fault, and no reason to suspend.
+func TestReadsThatAreRefusedAnyway(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "WHERE guest = ?") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		refused := &refusing{client{w: w, ctx: context.Background(), done: make(chan answer, 1)}}
+		for range 3 * errorWindow {
+			w.sendBy(refused, &refused.client, byGuest, nil, str("guest1"))
+		}
+		w.db.Before.Set(func(context.Context, exec.Query) error { return nil })
+		synctest.Wait()
+		if !w.served("guest1") {
+			t.Errorf("%+v", w.engine.Migrations()[0])
+		}
+	})
+}
+
+// refusing is a relay to a Cassandra that refuses all.
+type refusing struct{ client }
+
+func (c *refusing) Forward(_ *proxy.Request, f proxy.Forward) {
+	f.Done(proxy.Response{Opcode: proxy.OpError, Failed: true, ErrorCode: 0x2200})
+	c.done <- answer{forwarded: true, failed: true, code: 0x2200}
+}
+
 func TestMetrics(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.served("guest1")

@@ -163,9 +163,7 @@ func request(r *proxy.Request) kind.Request {
 	if r.Opcode == proxy.OpExecute {
 		q.Values.Variables = r.Prepared.Variables
 	}
-	for _, c := range r.Prepared.Results {
-		q.Columns = append(q.Columns, c.Name)
-	}
+	q.Columns = r.Prepared.Results
 	return q
 }
 
@@ -185,6 +183,9 @@ func (e *Engine) undisturbed(ctx context.Context, r *proxy.Request, rule *readRu
 		}
 	}
 	rows, err := answer(ctx, request(r))
+	if r.Opcode == proxy.OpQuery && errors.Is(err, kind.ErrColumns) {
+		rule.outdated(r)
+	}
 	if err == nil && (a.touched.Load() != before || !a.serving()) {
 		return nil, errTouched
 	}
@@ -216,15 +217,30 @@ func (e *Engine) serve(r *proxy.Request, rule *readRule, answer func(context.Con
 	}
 	a.counts.unserved(why)
 	tried := e.options.Uptime() - began
-	e.asWritten(r, func(d time.Duration) { a.gain.Read(tried + d) })
+	count := func(d time.Duration) { a.gain.Read(tried + d) }
 	if why != becauseFailed || onClient != nil { // what fails on one client's connection may be the client's
+		e.asWritten(r, count)
 		return
 	}
 	e.log.Debug("a read ran as it was written", "change_id", a.id, "err", err)
 	// That nothing could be reached says nothing of the plan: the original can not be answered either.
-	if !errors.Is(err, exec.ErrNoConnection) && !errors.Is(err, gocql.ErrNoConnections) && a.errors.add(true) {
-		e.suspend(a, "more than half of the last reads failed on the "+e.noun(a)+", the latest with: "+err.Error())
+	if errors.Is(err, exec.ErrNoConnection) || errors.Is(err, gocql.ErrNoConnections) {
+		e.asWritten(r, count)
+		return
 	}
+	e.asWrittenUntil(r, count, func(answer proxy.Response) {
+		if !refusedAsWritten(answer) && a.errors.add(true) {
+			guard.In(&e.wait, guard.Migrations, func() { // which may wait for the state
+				e.suspend(a, "more than half of the last reads failed on the "+e.noun(a)+", the latest with: "+err.Error())
+			})
+		}
+	})
+}
+
+// refusedAsWritten tells whether a read gets no answer as it was written either, and not because that takes too much: it asks for what Cassandra refuses (a
+// consistency of writes, a value that is none), or for more replicas than are up. That it failed here, too, says nothing of the change.
+func refusedAsWritten(original proxy.Response) bool {
+	return original.Lost || original.Failed && !unanswerable[original.ErrorCode]
 }
 
 // unanswerable are the error codes by which Cassandra says that it could not answer a read in time, or not at all.

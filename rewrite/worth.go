@@ -86,11 +86,17 @@ func (e *Engine) weighAll(ctx context.Context, last bool) {
 
 // asWritten sends a read on as it was written and counts how long that took.
 func (e *Engine) asWritten(r *proxy.Request, count func(time.Duration)) {
+	e.asWrittenUntil(r, count, func(proxy.Response) {})
+}
+
+// asWrittenUntil is asWritten for who wants to see the answer, too.
+func (e *Engine) asWrittenUntil(r *proxy.Request, count func(time.Duration), ended func(proxy.Response)) {
 	began := e.options.Uptime()
 	r.Forward(proxy.Forward{Done: func(answer proxy.Response) {
 		if !answer.Lost && !answer.Failed {
 			count(e.options.Uptime() - began)
 		}
+		ended(answer)
 	}})
 }
 

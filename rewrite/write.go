@@ -57,9 +57,6 @@ const errorCode = gocql.ErrCodeOverloaded
 
 // takeWrite prepares the tables of changes for a write, and sends it on, unchanged.
 func (e *Engine) takeWrite(r *proxy.Request) bool {
-	if serial(r.Consistency) {
-		return false // Cassandra refuses it
-	}
 	p := e.plan(r)
 	if p.empty() {
 		return false
@@ -83,7 +80,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 
 // plan finds out what a request does.
 func (e *Engine) plan(r *proxy.Request) *preparation {
-	p := &preparation{level: kind.Level{Consistency: gocql.Consistency(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.HasNow}
+	p := &preparation{level: kind.Level{Consistency: writtenAt(r.Consistency), Serial: gocql.Consistency(r.SerialConsistency)}, ownTime: r.HasNow}
 	p.steps, p.owners = p.oneStep[:0], p.oneOwner[:0]
 	if r.Opcode != proxy.OpBatch {
 		if own, ok := r.Rule.(*rule); ok {
@@ -116,6 +113,19 @@ func (e *Engine) plan(r *proxy.Request) *preparation {
 		p.steps, p.owners, p.pending = nil, nil, nil
 	}
 	return p
+}
+
+// writtenAt is the level at which a write at a consistency is carried out. Cassandra refuses INSERT, UPDATE and DELETE at a serial one, but takes
+// a BATCH and a TRUNCATE, and waits for the quorum that the level stands for.
+func writtenAt(consistency uint16) gocql.Consistency {
+	switch c := gocql.Consistency(consistency); c {
+	case gocql.Consistency(gocql.Serial):
+		return gocql.Quorum
+	case gocql.Consistency(gocql.LocalSerial):
+		return gocql.LocalQuorum
+	default:
+		return c
+	}
 }
 
 // bind adds what one statement of a request does.

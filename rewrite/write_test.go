@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gocql/gocql"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/proxy"
@@ -339,18 +340,21 @@ func TestBatches(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		children []proxy.Child
+		level    gocql.Consistency
 		turns    bool
 		taken    bool
 	}{
-		{"nothing of ours", []proxy.Child{status, status}, false, false},
-		{"C18 two rows", []proxy.Child{zoe, status, ann}, false, true},
-		{"C12 another child has a condition", []proxy.Child{zoe, lwt}, false, true},
-		{"prepared elsewhere", []proxy.Child{zoe, {}}, true, true},
+		{"nothing of ours", []proxy.Child{status, status}, gocql.One, false, false},
+		{"C18 two rows", []proxy.Child{zoe, status, ann}, gocql.One, false, true},
+		{"C12 another child has a condition", []proxy.Child{zoe, lwt}, gocql.One, false, true},
+		{"C13 at SERIAL", []proxy.Child{zoe, status, ann}, gocql.Consistency(gocql.Serial), false, true}, // which Cassandra carries out, at QUORUM
+		{"C13 at LOCAL_SERIAL", []proxy.Child{zoe}, gocql.Consistency(gocql.LocalSerial), false, true},
+		{"prepared elsewhere", []proxy.Child{zoe, {}}, gocql.One, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
 				cl := &client{w: w, ctx: context.Background(), done: make(chan answer, 1)}
-				r := &proxy.Request{Opcode: proxy.OpBatch, Version: 4, Consistency: 1, Responder: cl, Children: append([]proxy.Child(nil), c.children...)}
+				r := &proxy.Request{Opcode: proxy.OpBatch, Version: 4, Consistency: uint16(c.level), Responder: cl, Children: append([]proxy.Child(nil), c.children...)}
 				for i := range r.Children {
 					if text := r.Children[i].Text; text != "" {
 						r.Children[i].Rule = w.engine.Rule("", text)

@@ -37,12 +37,16 @@ func (c *Client) Query(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("read an answer on the client's connection: %w", err)
 	}
+	answer := Answer{Columns: names, Rows: rows}
 	if names == nil {
 		for _, column := range p.Results {
-			names = append(names, column.Name)
+			answer.Columns = append(answer.Columns, column.Name)
 		}
 	}
-	return Answer{Columns: names, Rows: rows}, nil
+	if len(answer.Columns) == len(p.Results) {
+		answer.typed = func(i int, t proxy.Type) bool { return equal(&p.Results[i].Type, &t) }
+	}
+	return answer, nil
 }
 
 // Describe is what Cassandra says of a statement.
@@ -53,6 +57,9 @@ func (c *Client) Describe(ctx context.Context, text string) (*proxy.Prepared, er
 	}
 	return p, nil
 }
+
+// Outdated has the next Describe ask Cassandra again for what p says.
+func (c *Client) Outdated(p *proxy.Prepared) { c.asker.Outdated(p) }
 
 // Lately tells whether Cassandra carried a statement out on this connection no longer ago than it may remember a role's rights.
 func (c *Client) Lately(text string) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/proxy"
 )
 
 // Query is one statement of ours. Its values are bound in order as they are; nil is null.
@@ -30,6 +31,7 @@ type Query struct {
 type Answer struct {
 	Columns []string
 	Rows    [][][]byte
+	typed   func(column int, t proxy.Type) bool // tells whether a column is of a type; nil: that is not known
 }
 
 // Session is what this tree needs of a database. It is safe for use from many goroutines.
@@ -235,13 +237,19 @@ func (p *Pool) Query(ctx context.Context, q Query) (answer Answer, err error) {
 	if err != nil {
 		return answer, err
 	}
-	answer.Columns, err = run(ctx, s, q, func(cells [][]byte) error {
+	var infos []gocql.ColumnInfo
+	infos, err = run(ctx, s, q, func(cells [][]byte) error {
 		if q.Most > 0 && len(answer.Rows) == q.Most {
 			return ErrTooManyRows
 		}
 		answer.Rows = append(answer.Rows, cells)
 		return nil
 	})
+	answer.Columns = make([]string, len(infos))
+	for i, c := range infos {
+		answer.Columns[i] = c.Name
+	}
+	answer.typed = func(i int, t proxy.Type) bool { return described(infos[i].TypeInfo, &t) }
 	return answer, p.heard(s, err)
 }
 
@@ -284,7 +292,7 @@ func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error
 	return p.heard(s, err)
 }
 
-func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]string, error) {
+func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]gocql.ColumnInfo, error) {
 	query := s.Query(q.Text, bound(q.Values)...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
 	if q.Timestamp != 0 {
 		query = query.WithTimestamp(q.Timestamp)
@@ -300,11 +308,10 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 	}
 	iter := query.Iter()
 	infos := iter.Columns()
-	names := make([]string, len(infos))
 	columns, dest := make([]receiver, len(infos)), make([]any, len(infos))
 	kept := &store{}
-	for i, c := range infos {
-		names[i], columns[i].into, dest[i] = c.Name, kept, &columns[i]
+	for i := range infos {
+		columns[i].into, dest[i] = kept, &columns[i]
 	}
 	for iter.Scan(dest...) {
 		out := kept.row(len(columns))
@@ -313,10 +320,10 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 		}
 		if err := row(out); err != nil {
 			_ = iter.Close()
-			return names, err
+			return infos, err
 		}
 	}
-	return names, iter.Close()
+	return infos, iter.Close()
 }
 
 // Agree implements Session.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -68,6 +69,9 @@ type Fitted interface {
 // ErrUnsuited says that a request can not be answered otherwise than it was written, though nothing is wrong. The original statement answers it.
 var ErrUnsuited = errors.New("not to be answered otherwise than it was written")
 
+// ErrColumns is an ErrUnsuited: the columns of the answer are not those of which the client was told.
+var ErrColumns = fmt.Errorf("%w: the table has other columns than when the statement was prepared", ErrUnsuited)
+
 // Read is a statement that a change answers.
 type Read interface {
 	// Of is the change, as it was fitted when the statement was compiled.
@@ -122,8 +126,8 @@ type Sample struct {
 type Request struct {
 	Values      Values
 	Consistency gocql.Consistency
-	PageSize    int      // rows; 0 for no paging
-	Columns     []string // names that the answer must have, in order; nil if that does not matter
+	PageSize    int            // rows; 0 for no paging
+	Columns     []proxy.Column // that the answer must have, in order; nil if that does not matter
 }
 
 // Remembering is a Runner that remembers something over restarts. What can not be kept is found again, which takes longer and harms nothing.

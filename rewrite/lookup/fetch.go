@@ -44,8 +44,8 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 			if err != nil {
 				return err
 			}
-			if q.Columns != nil && !same(a.Columns, q.Columns) {
-				return errOtherColumns
+			if q.Columns != nil && !a.Shows(q.Columns, 0) {
+				return kind.ErrColumns
 			}
 			found[place] = a.Rows
 		}
@@ -56,8 +56,6 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 	}
 	return slices.Concat(found...), nil
 }
-
-var errOtherColumns = fmt.Errorf("%w: the table has other columns than when the statement was prepared", kind.ErrUnsuited)
 
 // refused tells whether Cassandra says that a statement is not allowed at all.
 func refused(err error) bool {
@@ -108,8 +106,8 @@ func (r *Reader) fetchSeveral(ctx context.Context, read *match.Read, bound [][]b
 		return err
 	}
 	last := len(a.Columns) - 1
-	if q.Columns != nil && (last < 0 || !same(a.Columns[:last], q.Columns)) {
-		return errOtherColumns
+	if last < 0 || q.Columns != nil && !a.Shows(q.Columns, 1) {
+		return kind.ErrColumns
 	}
 	for _, row := range a.Rows {
 		if i, ok := place[string(row[last])]; ok {

@@ -41,6 +41,13 @@ func fill(t *testing.T, db *exectest.Memory, partition, clustering int) {
 	}
 }
 
+func columns(names ...string) (out []proxy.Column) {
+	for _, n := range names {
+		out = append(out, proxy.Column{Name: n})
+	}
+	return out
+}
+
 // TestFetchTogether: rows that differ in their partition alone are fetched sixteen at a time, the others each by itself, and the answer is
 // the original's; where Cassandra refuses it, now and from then on each row is fetched by itself.
 func TestFetchTogether(t *testing.T) {
@@ -51,7 +58,7 @@ func TestFetchTogether(t *testing.T) {
 	fill(t, db, 3, 8)
 	fill(t, db, 50, 9)
 	ctx := context.Background()
-	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}, Columns: []string{"x", "p"}}
+	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}, Columns: columns("x", "p")}
 	want, err := reader.Original(ctx, read, q)
 	if err != nil || len(want) != 42 {
 		t.Fatal(len(want), err)
@@ -87,7 +94,7 @@ func TestFetchTogether(t *testing.T) {
 	if alone, together := asked(true); alone != 42 || together != 0 {
 		t.Errorf("refused before: %d rows by themselves, %d requests for several", alone, together)
 	}
-	q.Columns = []string{"x"}
+	q.Columns = columns("x")
 	if _, err := reader.Read(ctx, read, q); err == nil {
 		t.Error("answered with other columns than were asked for")
 	}
@@ -98,11 +105,11 @@ func TestFetchTogetherColumns(t *testing.T) {
 	db, read, reader := reader(t, "SELECT x, p FROM k.t WHERE v = ? ALLOW FILTERING")
 	fill(t, db, 1, 7)
 	fill(t, db, 2, 7)
-	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}, Columns: []string{"p", "x"}}
+	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}, Columns: columns("p", "x")}
 	if _, err := reader.Read(context.Background(), read, q); err == nil {
 		t.Error("answered")
 	}
-	q.Columns = []string{"x", "p"}
+	q.Columns = columns("x", "p")
 	if rows, err := reader.Read(context.Background(), read, q); err != nil || len(rows) != 2 {
 		t.Error(rows, err)
 	}
@@ -113,15 +120,15 @@ func TestNoRowsOtherColumns(t *testing.T) {
 	_, read, reader := reader(t, "SELECT * FROM k.t WHERE v = ? ALLOW FILTERING")
 	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}}
 	for _, c := range read.LookUp.Base.Columns {
-		q.Columns = append(q.Columns, c.Name)
+		q.Columns = append(q.Columns, columns(c.Name)...)
 	}
 	if rows, err := reader.Read(context.Background(), read, q); err != nil || len(rows) != 0 {
 		t.Error(rows, err)
 	}
-	added := append(slices.Clone(q.Columns), "added")
+	added := append(slices.Clone(q.Columns), columns("added")...)
 	dropped := q.Columns[1:]
-	renamed := append(slices.Clone(dropped), "renamed")
-	for _, columns := range [][]string{added, dropped, renamed} {
+	renamed := append(slices.Clone(dropped), columns("renamed")...)
+	for _, columns := range [][]proxy.Column{added, dropped, renamed} {
 		q.Columns = columns
 		if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, kind.ErrUnsuited) {
 			t.Error(columns, err)
@@ -179,7 +186,7 @@ func TestFetchTogetherOnCassandra(t *testing.T) {
 	session := &counting{Session: db, text: read.Several}
 	reader := &lookup.Reader{Session: session, Entries: 1000, Parallel: 4}
 	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}, {Bytes: exec.FromInt32(-3)}}}, Consistency: gocql.One,
-		Columns: []string{"c", "x", "writetime(x)"}}
+		Columns: columns("c", "x", "writetime(x)")}
 	compare := func() {
 		t.Helper()
 		var want proxy.Rows

@@ -127,7 +127,7 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 		return nil, err
 	}
 	if len(rows) == 0 && q.Columns != nil && !read.Has(q.Columns) { // of what was read, Cassandra said the columns
-		return nil, errOtherColumns
+		return nil, kind.ErrColumns
 	}
 	if len(rows) > limit {
 		rows = rows[:limit]
@@ -201,18 +201,6 @@ func order(keys [][][]byte, partition int) {
 		sorted[i] = keys[from]
 	}
 	copy(keys, sorted)
-}
-
-func same(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // Original runs the application's own statement through our session, unpaged in effect: all its rows.

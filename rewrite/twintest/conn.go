@@ -60,7 +60,8 @@ type Answer struct {
 	Message string
 	Rows    [][][]byte
 	Columns []string
-	More    bool // there are more pages
+	Types   []string // of the columns
+	More    bool     // there are more pages
 }
 
 // NoError is the Code of an Answer that is none.
@@ -223,7 +224,7 @@ func read(got message.Message) (Answer, error) {
 		a.More = m.Metadata.PagingState != nil
 		a.Rows = m.Data
 		for _, column := range m.Metadata.Columns {
-			a.Columns = append(a.Columns, column.Name)
+			a.Columns, a.Types = append(a.Columns, column.Name), append(a.Types, fmt.Sprint(column.Type))
 		}
 	case *message.VoidResult, *message.SetKeyspaceResult, *message.SchemaChangeResult:
 	default:

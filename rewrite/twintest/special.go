@@ -3,6 +3,8 @@ package twintest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
 func special() []Form {
@@ -112,6 +114,12 @@ func batches() []Form {
 		}},
 		{Name: "BATCH, unlogged, with deletions", Make: func(g *Gen) []Statement {
 			return []Statement{unlogged(x(setGuest, g.with(1, Text("unlogged"))...), x(deleteRow, g.key(2)...), x("DELETE FROM @.stays WHERE room = ? AND day = ? AND n > ?", Text(g.Room), Int(1), Int(5)))}
+		}},
+		{Name: "BATCH at a serial consistency", Make: func(g *Gen) []Statement { // which Cassandra takes, and carries out at a quorum
+			prepared, text := unlogged(x(setGuest, g.with(1, Text("serial"))...), x(insertRow, g.with4(4, "4")...)),
+				q(g.in("BEGIN BATCH UPDATE @.stays SET guest = 'serial' WHERE room = '%s' AND day = 1 AND n = 2; APPLY BATCH"))
+			prepared.Level, text.Level = primitive.ConsistencyLevelSerial, primitive.ConsistencyLevelLocalSerial
+			return []Statement{prepared, text, x(setNote, g.with(1, Text("x"))...)}
 		}},
 		{Name: "BATCH of texts with values", Make: func(g *Gen) []Statement {
 			return []Statement{logged(q(setGuest, g.with(1, Text("text"))...), q(setNote, g.with(1, Text("text"))...))}

@@ -129,10 +129,17 @@ func (m *Maintainer) putLevel(ctx context.Context, l *match.LookUp, c gocql.Cons
 		return gocql.Quorum
 	case gocql.Two:
 		return gocql.Quorum
+	case gocql.Three:
+		if n, _ := m.replicas(l); 0 < n && n < 3 { // then the write is in vain, which is no reason to be without its entry
+			return gocql.Quorum
+		}
+		return c
 	case gocql.LocalOne:
 		return gocql.LocalQuorum
+	case gocql.Quorum, gocql.LocalQuorum, gocql.EachQuorum, gocql.All:
+		return c
 	}
-	return c
+	return gocql.Quorum // Cassandra writes at no other, and will say so
 }
 
 // askFormers reads what changes replace: one read for each row, whatever number of look-ups are over it.

@@ -288,6 +288,15 @@ func TestPutLevel(t *testing.T) {
 			t.Errorf("in one of two data centres the entry of a write at %s is put at %s, want %s", c, got, want)
 		}
 	}
+	const nodeLocal = gocql.Consistency(0x0B) // which Cassandra refuses to write at
+	if got := b.m.putLevel(t.Context(), b.l, nodeLocal); got != gocql.Quorum {
+		t.Errorf("the entry of a write that will be refused is put at %s", got)
+	}
+	b.db.Replicate("k", map[string]string{"class": "SimpleStrategy", "replication_factor": "1"})
+	if got := b.m.putLevel(t.Context(), b.l, gocql.Three); got != gocql.Quorum {
+		t.Errorf("the entry of a write at THREE is put at %s, where there is one replica", got)
+	}
+	b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
 	if got := b.m.putLevel(exec.In(t.Context(), "dc3"), b.l, gocql.One); got != gocql.Quorum {
 		t.Errorf("where there are no replicas the entry of a write at ONE is put at %s", got)
 	}

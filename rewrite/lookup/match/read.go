@@ -45,8 +45,8 @@ type Read struct {
 
 // Has tells whether an answer may have these columns: one of SELECT * has those that the base has now, and a client that prepared it before a
 // column was added or dropped knows others.
-func (r *Read) Has(columns []string) bool {
-	missing := func(name string) bool { return r.LookUp.Base.Column(name) == nil }
+func (r *Read) Has(columns []proxy.Column) bool {
+	missing := func(c proxy.Column) bool { return r.LookUp.Base.Column(c.Name) == nil }
 	return !r.all || len(columns) == len(r.LookUp.Base.Columns) && !slices.ContainsFunc(columns, missing)
 }
 

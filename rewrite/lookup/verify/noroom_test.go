@@ -42,6 +42,6 @@ func TestNoRoom(t *testing.T) {
 	}
 	a, err := db.Query(context.Background(), exec.Query{Text: l.Find(), Values: [][]byte{[]byte("v"), exec.FromInt32(10)}})
 	if err != nil || len(a.Rows) != 2 || l.StandsIn(a.Rows[0]) == l.StandsIn(a.Rows[1]) {
-		t.Errorf("%q %v", a, err)
+		t.Errorf("%q %v", a.Rows, err)
 	}
 }
