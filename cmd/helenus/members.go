@@ -120,6 +120,7 @@ func (h *helenus) enter(ctx context.Context) error {
 	alone, err := h.member.Join(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
+			h.leave()  // it may have come onto the register
 			return nil //nolint:nilerr // it was told to stop
 		}
 		return err

@@ -15,7 +15,7 @@ type SettingError struct {
 
 // Error implements error.
 func (e *SettingError) Error() string {
-	return fmt.Sprintf("setting %s is %s here, and %s at member %s at %s, which is there already: it has to be the same at each (to change it, stop all members first)", e.Setting, e.Own, e.Other, e.Member, e.Address)
+	return fmt.Sprintf("setting %s is %s here, and %s at member %s at %s, which is there already: it has to be the same at each. To change it, stop all members first; one that is gone is off the register in some seconds, or by `helenus members remove %s`", e.Setting, e.Own, e.Other, e.Member, e.Address, e.Member)
 }
 
 // disagrees is a SettingError, if there is reason for one. Of two that join at a time, the one that is registered later finds the other.
