@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -50,7 +51,7 @@ What blocks makes the exit code ` + strconv.Itoa(exitFindings) + `; what a perso
 		if err != nil {
 			return usageError{err}
 		}
-		security.member = "check " + strconv.Itoa(os.Getpid())
+		security.member = visitor + strconv.Itoa(os.Getpid())
 		facts, err := looked(c.Context(), sessions{s, security.dialer()}, security.member)
 		if err != nil {
 			return err
@@ -113,10 +114,10 @@ func sayFindings(w io.Writer, found []check.Finding) error {
 func looked(ctx context.Context, s sessions, member string) (*check.Facts, error) {
 	session, err := s.reading()
 	if err != nil {
-		return nil, exitError{fmt.Errorf("no node of %s can be reached: %w", strings.Join(s.ContactPoints, ", "), err), exitUnreachable}
+		return nil, exitError{noSession(s.Settings, err), exitUnreachable}
 	}
 	defer session.Close()
-	f := &check.Facts{Role: s.Username, Wants: check.Wants{Permissions: s.PermissionsValidity, Entries: s.MaxEntries, Topology: s.Topology}}
+	f := &check.Facts{Role: s.Username, Named: s.Keyspaces, Wants: check.Wants{Permissions: s.PermissionsValidity, Entries: s.MaxEntries, Topology: s.Topology}}
 	if f.Keyspaces, err = keyspacesOf(ctx, session, s); err != nil {
 		return nil, err
 	}
@@ -153,6 +154,20 @@ func looked(ctx context.Context, s sessions, member string) (*check.Facts, error
 	return f, nil
 }
 
+// noSession says why none could be opened, and what helps. A driver that is refused says it in Cassandra's words only.
+func noSession(s *config.Settings, err error) error {
+	at := strings.Join(s.ContactPoints, ", ")
+	switch text := err.Error(); {
+	case strings.Contains(text, "Password must not be null"), strings.Contains(text, "authentication required"):
+		return fmt.Errorf("Cassandra at %s asks for a role and its password: set username and HELENUS_PASSWORD (%w)", at, err) //nolint:revive,staticcheck // a name
+	case strings.Contains(text, "password are incorrect"), strings.Contains(text, "not permitted to log in"):
+		return fmt.Errorf("Cassandra at %s does not let %q in: set username and HELENUS_PASSWORD as in CREATE ROLE ... WITH PASSWORD ... AND LOGIN = true (%w)", at, s.Username, err) //nolint:revive,staticcheck // a name
+	case !s.CassandraTLS && (errors.Is(err, syscall.ECONNRESET) || strings.Contains(text, "connection reset") || strings.Contains(text, "EOF")):
+		return fmt.Errorf("Cassandra at %s ended the connection before it said anything: if it asks for TLS there, set cassandra-tls (%w)", at, err) //nolint:revive,staticcheck // a name
+	}
+	return fmt.Errorf("no node of %s can be reached: %w", at, err)
+}
+
 // keyspacesOf are the application's, each with the one of ours that goes with it.
 func keyspacesOf(ctx context.Context, session *gocql.Session, s sessions) (out []check.Keyspace, err error) {
 	all, err := schema.Read(ctx, session)
@@ -181,6 +196,7 @@ func stateOfFleet(ctx context.Context, session *gocql.Session, s sessions) (*che
 	}
 	out := &check.State{Name: s.StateKeyspace}
 	if own := all.Keyspace(out.Name); own != nil {
+		out.Replication = own.Replication
 		out.Bare = !slices.ContainsFunc(own.Tables, func(t schema.Table) bool { return t.Name == "state" })
 		return out, nil
 	}
@@ -226,29 +242,24 @@ func rightsOf(ctx context.Context, s *gocql.Session, role string) (r check.Right
 
 // nodesOf lists the nodes of the cluster, host:port, the one that is asked first.
 func nodesOf(ctx context.Context, session *gocql.Session, s sessions) (list []string, err error) {
-	_, port, err := net.SplitHostPort(s.ContactPoints[0])
-	if err != nil {
-		return nil, err
-	}
-	own, err := strconv.Atoi(port)
-	if err != nil {
-		return nil, err
-	}
 	add := func(address net.IP, port int) {
 		if at := net.JoinHostPort(address.String(), strconv.Itoa(port)); !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
 	var address net.IP
-	if err := session.Query("SELECT rpc_address FROM system.local").WithContext(ctx).Scan(&address); err != nil {
+	var port int
+	iter := session.Query("SELECT native_address, native_port FROM system.peers_v2").WithContext(ctx).Iter()
+	if answered := iter.Host(); answered != nil { // whichever it was: its peers are all nodes but itself, and another one's system.local would be none of them
+		add(answered.ConnectAddress(), answered.Port())
+	}
+	for iter.Scan(&address, &port) {
+		add(address, port)
+	}
+	if err := iter.Close(); err != nil {
 		return nil, fmt.Errorf("ask which nodes there are: %w", err)
 	}
-	add(address, own)
-	iter := session.Query("SELECT native_address, native_port FROM system.peers_v2").WithContext(ctx).Iter()
-	for iter.Scan(&address, &own) {
-		add(address, own)
-	}
-	return list, iter.Close()
+	return list, nil
 }
 
 // ask asks one node about itself.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/internal/keyspace"
@@ -32,6 +33,7 @@ func (h *helenus) join() {
 	s := h.settings
 	h.member = fleet.New(fleet.Options{
 		Store: h.shared, ID: h.process, Address: cmp.Or(s.Advertise, s.Listen), API: s.Admin, Version: built().version, Form: keyspace.Form, Lease: s.ServingLease, Time: clock, Log: h.log,
+		Settings: s.Values(config.FleetWide), Must: []string{"serving-lease"}, // a write waits for as long as others may serve without news
 		Truth: fleet.Truth{
 			Follow: h.followState, Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },
 			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.server.Barrier(ctx) },
@@ -39,7 +41,7 @@ func (h *helenus) join() {
 			Connected: h.onlookers.processes,
 		},
 	})
-	h.onlookers.ours, h.onlookers.grace = h.member.Knows, joinGrace
+	h.onlookers.ours, h.onlookers.grace, h.onlookers.role = h.member.Knows, joinGrace, s.Username
 }
 
 // members is the fleet as the engine needs it; nil: there is none.
@@ -118,11 +120,16 @@ func (h *helenus) enter(ctx context.Context) error {
 	alone, err := h.member.Join(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
+			h.leave()  // it may have come onto the register
 			return nil //nolint:nilerr // it was told to stop
 		}
 		return err
 	}
 	h.log.Info("in the fleet", "member", h.member.ID(), "alone", alone)
+	whole := h.member.Fleet()
+	for _, line := range whole.Differences() {
+		h.log.Warn("members of a fleet should have the same settings: which are in force depends on who leads", "differs", line)
+	}
 	why := h.engine.Unfollowed() // then it is verified when this member is gone, or can
 	if alone {
 		why = "no member was there: what was written meanwhile is verified first; reads run as they were written"
@@ -235,6 +242,9 @@ func printMembers(w io.Writer, f fleet.Fleet) error {
 		if m.Blocked != "" {
 			lines = append(lines, fmt.Sprintf("Nothing is verified because of %s: %s.", m.ID, m.Blocked))
 		}
+	}
+	for _, line := range f.Differences() {
+		lines = append(lines, "Settings should be the same: "+line+".")
 	}
 	if f.Trouble != "" {
 		lines = append(lines, "The member that was asked has trouble: "+f.Trouble)

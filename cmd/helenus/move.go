@@ -18,6 +18,7 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Moving a state is done in an order that may be cut anywhere, and is then said again:
@@ -195,7 +196,7 @@ func (m *mover) nobodyRuns(ctx context.Context, shared *keyspace.Store) error {
 	if err != nil {
 		return err
 	}
-	m.say(fmt.Sprintf("%d members are on the register; looking whether they run.", len(members)))
+	m.say(fmt.Sprintf("On the register: %s; looking for %v whether they run.", words.Plural(len(members), "member", "members"), watchFor))
 	if !pause(ctx, watchFor) {
 		return ctx.Err()
 	}

@@ -56,6 +56,8 @@ type onlookers struct {
 	self string
 	// grace is for how long a process of our own state may be connected that is none of ours: one that joins, or has just handed over.
 	grace time.Duration
+	// role is the one that members log in as; "": none. A member that starts does not know yet whose it is, and can not say so.
+	role string
 
 	mu       sync.Mutex
 	sessions map[string]*gocql.Session // by node
@@ -66,10 +68,12 @@ type onlookers struct {
 func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
 	all, unseen := o.everybody(ctx)
 	found := sorted(all, own, o.mine, unseen)
-	if o.ours != nil || !slices.ContainsFunc(found.Helenus, func(p rewrite.Peer) bool { return p.Owner == own }) || !pause(ctx, o.grace) {
+	replaced := o.ours == nil && slices.ContainsFunc(found.Helenus, func(p rewrite.Peer) bool { return p.Owner == own })
+	starting := o.ours != nil && o.role != "" && slices.ContainsFunc(found.Clients, func(p rewrite.Peer) bool { return p.User == o.role })
+	if !replaced && !starting || !pause(ctx, o.grace) {
 		return found
 	}
-	all, unseen = o.everybody(ctx) // the process that this one took over from may have been listed still
+	all, unseen = o.everybody(ctx) // the process that this one took over from may have been listed still, and a member that started says by now who it is
 	return sorted(all, own, o.mine, unseen)
 }
 
@@ -136,14 +140,23 @@ func (o *onlookers) everybody(ctx context.Context) (all []rewrite.Peer, problems
 		})
 	}
 	wait.Wait()
+	for i, node := range nodes {
+		if s := o.sessions[node]; s != nil && unseen[i] != "" { // one that has lost its only node does not find it again by itself
+			s.Close()
+			delete(o.sessions, node)
+		}
+	}
 	return slices.Concat(found...), slices.DeleteFunc(unseen, func(s string) bool { return s == "" })
 }
+
+// visitor begins what `helenus check` says in place of an owner: nothing is written through it, so it is in nobody's way.
+const visitor = "check "
 
 // sorted tells ours, other processes of helenus and applications apart, and counts connections of one kind together.
 func sorted(all []rewrite.Peer, own string, mine func(process string) bool, unseen []string) (out rewrite.Others) {
 	counts := map[rewrite.Peer]int{}
 	for _, p := range all {
-		if p.Owner == own && mine(p.Process) {
+		if p.Owner == own && mine(p.Process) || strings.HasPrefix(p.Owner, visitor) {
 			continue
 		}
 		if p.Owner != own {

@@ -67,6 +67,10 @@ func runCommand() *cobra.Command {
 		h, err := assemble(c.Context(), s, from, log)
 		if err != nil {
 			from.close()
+			if c.Context().Err() != nil { // it was told to stop while it waited for the state
+				log.Info("stopping: no request was taken yet")
+				return nil
+			}
 			return err
 		}
 		return h.run(c.Context())

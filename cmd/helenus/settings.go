@@ -9,6 +9,8 @@ import (
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/proxy"
 )
 
 func configCommand() *cobra.Command {
@@ -30,6 +32,9 @@ func configCommand() *cobra.Command {
 		if _, err := measured(s); err != nil {
 			return err
 		}
+		if err := startable(s); err != nil {
+			return usageError{err}
+		}
 		if s.Solver != "" { // run goes on without it, and says so in its log
 			if err := solve.New(solve.Config{Path: s.Solver}).Ready(); err != nil {
 				return usageError{err}
@@ -40,6 +45,15 @@ func configCommand() *cobra.Command {
 	}
 	parent.AddCommand(check)
 	return parent
+}
+
+// startable says what the proxy and the shared state refuse of the settings when they are made, before anything is connected.
+func startable(s *config.Settings) error {
+	_, err := proxy.New(proxyOptions(s))
+	if err == nil && s.Shared() {
+		_, err = keyspace.New(keyspace.Options{Keyspace: s.StateKeyspace, Replication: s.StateReplication})
+	}
+	return err
 }
 
 // measured is the cost model that the settings name; nil if they name none.

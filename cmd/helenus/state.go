@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gocql/gocql"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/gain"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -58,6 +61,10 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 	if err := os.MkdirAll(h.settings.StateDir, 0o700); err != nil {
 		return fmt.Errorf("make the state directory: %w", err)
 	}
+	if err := leftBehind(ctx, h.settings.StateDir); err != nil {
+		return err
+	}
+	h.log.Info("reading the state: no request is taken before", "keyspace", h.settings.StateKeyspace)
 	cluster := func() (*gocql.Session, error) { return sessions{h.settings, h.secured.dialer()}.stating() }
 	if h.shared, err = keyspace.New(keyspace.Options{Connect: cluster, Keyspace: h.settings.StateKeyspace, Replication: h.settings.StateReplication, Unheard: unheard, Now: clock}); err != nil {
 		return usageError{err}
@@ -75,15 +82,56 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 	})
 }
 
+// leftBehind refuses to begin in a keyspace while the file of the process that was tried out before lies in its directory with changes that go on: they would be forgotten, without a
+// word, with the tables that they made.
+func leftBehind(ctx context.Context, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, store.File)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	file, err := store.Open(dir)
+	if errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%w: a process with state sqlite runs there", err)
+	}
+	if err != nil {
+		return nil //nolint:nilerr // a file that can not be read is none to take along
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	if store.Usable(ctx, file) != nil {
+		return nil // it was moved
+	}
+	changes, err := change.Open(file).All(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // likewise
+	}
+	n := 0
+	for _, c := range changes {
+		if c.State.Underway() {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s holds %s that would be forgotten: `helenus state move --to cassandra` with the same settings takes everything that was decided along; if it is to be forgotten, move the file away",
+		filepath.Join(dir, store.File), words.Plural(n, "change", "changes"))
+}
+
+// sayEvery is how often it is said that the state can not be read.
+const sayEvery = 10 * time.Second
+
 // patiently does something with the state, and if that is shared does it again until it works: a Cassandra that does not answer just now is no reason to end, and a process that has
 // not read the state may take no requests. What would fail again is returned.
 func (h *helenus) patiently(ctx context.Context, do func() error) error {
-	for {
+	for said := (time.Time{}); ; {
 		err := do()
 		if err == nil || h.shared == nil || lasting(err) {
 			return err
 		}
-		h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again", "keyspace", h.settings.StateKeyspace, "error", err)
+		if time.Since(said) > sayEvery {
+			said = time.Now()
+			h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again each second. It wants a majority of the keyspace's copies: are its nodes up?",
+				"keyspace", h.settings.StateKeyspace, "error", err)
+		}
 		if !pause(ctx, retryEvery) {
 			return ctx.Err()
 		}

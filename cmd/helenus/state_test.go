@@ -126,3 +126,48 @@ func TestStateLostWhileRunning(t *testing.T) {
 	p.start()
 	await(t, "the order holds after a restart", func() bool { return strings.Contains(p.page("/readyz"), "bypassed by ann") })
 }
+
+// TestLeftBehind: a process that begins in a keyspace does not forget what was decided in the file that lies in its directory.
+func TestLeftBehind(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		state    change.State
+		moved    bool
+		want     string
+		unlocked bool
+	}{
+		"a change serves":       {change.Serving, false, "holds 1 change that would be forgotten", true},
+		"the process runs":      {change.Serving, false, "a process with state sqlite runs there", false},
+		"it was moved":          {change.Serving, true, "", true},
+		"it was only advised":   {change.Proposed, false, "", true},
+		"its table was dropped": {change.Dropped, false, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := leftBehind(ctx, dir); err != nil {
+				t.Errorf("an empty directory: %v", err)
+			}
+			s, err := store.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }() // a second time in most cases
+			if err := s.Save(ctx, change.Kind, "r-1", change.Record{ID: "r-1", Form: change.Form, State: c.state}); err != nil {
+				t.Fatal(err)
+			}
+			if c.moved {
+				if err := s.Save(ctx, store.KindMoved, store.KindMoved, store.Moved{To: "keyspace helenus"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.unlocked {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := leftBehind(ctx, dir); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, should say %q", err, c.want)
+			}
+		})
+	}
+}

@@ -49,6 +49,7 @@ func (s *Server) status(r *http.Request) (any, error) {
 	if s.o.Members != nil {
 		f := s.fleet()
 		st.Fleet = &f
+		st.Remarks = append(st.Remarks, f.Differences()...)
 		for i := range f.Members {
 			if v := &f.Members[i]; v.Silent != "" && !v.Self {
 				st.Waits = append(st.Waits, Waiting{v.ID, "a member at " + v.Address + " that is silent for " + v.Silent, "helenus members remove " + v.ID + ", if it is gone for good"})

@@ -1,5 +1,5 @@
 // Package check says what of a cluster stands in the way of learning from it, or of serving from look-ups on it: one function for each thing
-// that is looked at, over what was read of the cluster (Facts). It reads nothing itself, and imports nothing of ours but how CQL writes names.
+// that is looked at, over what was read of the cluster (Facts). It reads nothing itself, and imports nothing of ours but how CQL writes names and people read numbers.
 package check
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql/lexer"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Level is how much a finding stands in the way.
@@ -38,7 +39,8 @@ type Facts struct {
 	Nodes      []Node     // at least one
 	Rights     Rights     // of Role
 	Unreadable []string   // system tables that Role may not read
-	Keyspaces  []Keyspace // the application's
+	Named      []string   // keyspaces that the settings name; none: all
+	Keyspaces  []Keyspace // the application's, of those that are named
 	State      *State     // nil: it is kept in a file
 	Clients    []Client   // connections that do not come through a helenus
 	Owners     []string   // states of the helenus processes that are connected
@@ -96,6 +98,8 @@ type State struct {
 	Name string
 	Make string // CQL that makes it; "": it is there
 	Bare bool   // it is there, without its tables
+
+	Replication map[string]string // nil: it is not there
 }
 
 // Client are connections of one kind.
@@ -114,7 +118,7 @@ type Seen struct {
 // All looks at everything, what blocks first.
 func All(f *Facts) []Finding {
 	var all []Finding
-	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, rights, fleetState, systemTables, guardrails, cdc, validity, replication, clocks, others, drivers} {
+	for _, look := range []func(*Facts) []Finding{nodes, versions, partitioner, named, rights, fleetState, systemTables, guardrails, cdc, validity, replication, clocks, others, drivers} {
 		all = append(all, look(f)...)
 	}
 	rank := map[Level]int{Blocks: 0, Warns: 1, Fine: 2}
@@ -182,6 +186,16 @@ func partitioner(f *Facts) []Finding {
 	return fine("partitioner", "Murmur3Partitioner")
 }
 
+// named are the keyspaces that the settings name and the cluster does not have: a slip of the pen, and nothing would ever be advised.
+func named(f *Facts) (out []Finding) {
+	for _, k := range f.Named {
+		if !slices.ContainsFunc(f.Keyspaces, func(has Keyspace) bool { return has.Name == k }) {
+			out = append(out, Finding{"keyspaces", Blocks, fmt.Sprintf("keyspace %s, which the setting keyspaces names, is not there", k), "name it as SELECT keyspace_name FROM system_schema.keyspaces does, in the same case"})
+		}
+	}
+	return out
+}
+
 // may tells whether the role has a permission on a keyspace as a whole. ALTER on all its tables is none to alter the keyspace.
 func (r *Rights) may(permission, keyspace string) bool {
 	return r.Unchecked || r.Super || slices.ContainsFunc(r.Grants, func(g Grant) bool {
@@ -211,7 +225,7 @@ func rights(f *Facts) (out []Finding) {
 		out = append(out, f.home(&k)...)
 	}
 	if out == nil {
-		return fine("permissions", "%s has SELECT on %d keyspaces, and may make look-up tables beside them", f.Role, len(f.Keyspaces))
+		return fine("permissions", "%s has SELECT on %s, and may make look-up tables beside them", f.Role, words.Plural(len(f.Keyspaces), "keyspace", "keyspaces"))
 	}
 	return out
 }
@@ -304,10 +318,28 @@ func replication(f *Facts) (out []Finding) {
 			out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s is not replicated as %s is, whose look-up tables lie in it: Helenus alters it as soon as a change in it is approved or in force", d.Name, k.Name), d.Follow + ";"})
 		}
 	}
+	if s := f.State; s != nil && s.Replication != nil && len(f.Nodes) > 1 && copies(s.Replication) < min(3, len(f.Nodes)) {
+		out = append(out, Finding{"replication", Warns, fmt.Sprintf("keyspace %s, in which members of a fleet keep their state, has %s: decisions want the majority of its copies, so while a node is down changes may stand still and answer nothing",
+			s.Name, words.Plural(copies(s.Replication), "copy", "copies")), "ALTER KEYSPACE " + name(s.Name) + " WITH replication = {'class': 'NetworkTopologyStrategy', ...: 3 of each data centre}; then nodetool repair " + name(s.Name)})
+	}
 	if out == nil {
 		return fine("replication", "keyspaces of look-up tables are replicated as those of their bases")
 	}
 	return out
+}
+
+// copies is how many of each row a replication makes, in all data centres.
+func copies(replication map[string]string) (n int) {
+	for key, text := range replication {
+		if key == "class" {
+			continue
+		}
+		count, _, _ := strings.Cut(text, "/") // transient replicas
+		if c, err := strconv.Atoi(count); err == nil {
+			n += c
+		}
+	}
+	return n
 }
 
 // far is how far two clocks may be apart without a word.
@@ -330,7 +362,7 @@ func clocks(f *Facts) []Finding {
 			return []Finding{{"clocks", Warns, fmt.Sprintf("the clock of %s is %v off that of this machine", n.Address, n.Offset.Round(time.Millisecond)), "let chrony or ntpd keep both clocks; what Helenus writes does not rest on them"}}
 		}
 	}
-	return fine("clocks", "%d nodes within %v", len(list), (apart + first.Doubt + last.Doubt).Round(time.Millisecond))
+	return fine("clocks", "%s within %v", words.Plural(len(list), "node", "nodes"), (apart + first.Doubt + last.Doubt).Round(time.Millisecond))
 }
 
 func others(f *Facts) (out []Finding) {

@@ -59,6 +59,10 @@ func TestEachIsFound(t *testing.T) {
 			f.State = &State{Name: "helenus", Bare: true}
 			f.Rights.Grants = append(f.Rights.Grants, Grant{"<keyspace helenus>", "SELECT"}, Grant{"<all tables in helenus>", "MODIFY"})
 		}, "state", Blocks, "no CREATE on keyspace helenus", "GRANT ALL PERMISSIONS ON KEYSPACE helenus TO helenus;"},
+		"one copy of the state": {func(f *Facts) {
+			f.State = &State{Name: "helenus", Replication: map[string]string{"class": "NetworkTopologyStrategy", "dc1": "1"}}
+		}, "replication", Warns, "has 1 copy", "ALTER KEYSPACE helenus"},
+		"a slip of the pen": {func(f *Facts) { f.Named = []string{"shop", "shpo"} }, "keyspaces", Blocks, "keyspace shpo, which", "system_schema.keyspaces"},
 		"a reserved word":   {func(f *Facts) { f.Rights.Grants, f.Keyspaces[0].Name = nil, "order" }, "permissions", Blocks, "keyspace order", `GRANT SELECT ON KEYSPACE "order" TO helenus;`},
 		"no right to alter": {func(f *Facts) { f.Rights.Grants[2].Resource = "<all tables in ours_shop>" }, "permissions", Warns, "no ALTER on keyspace ours_shop", "GRANT ALL"},
 		"odd names":         {func(f *Facts) { f.Rights.Grants, f.Role, f.Keyspaces[0].Name = nil, `He"l`, "Shop" }, "permissions", Blocks, "Shop", `GRANT SELECT ON KEYSPACE "Shop" TO "He""l";`},

@@ -11,7 +11,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ import (
 
 // Settings is everything that can be set. Durations are Go durations or have days and weeks ("30s", "1h30m", "30d"), sizes and numbers may have units ("512MiB", "20k").
 type Settings struct {
-	ContactPoints []string `name:"contact-points" default:"127.0.0.1:9042" help:"Cassandra nodes, host:port, comma separated"`
+	ContactPoints []string `name:"contact-points" default:"127.0.0.1:9042" help:"Cassandra nodes, host or host:port, comma separated; without a port: 9042"`
 	Listen        string   `name:"listen" default:"127.0.0.1:19042" help:"where applications connect instead; in topology mirror the further nodes take the next ports, or, if several addresses are given, comma separated, one each"`
 	Advertise     string   `name:"advertise" default:"" help:"where applications reach the listeners, if that is elsewhere than where Helenus listens (containers, NAT): host, or host:port of the first, or several, comma separated"`
 	Topology      string   `name:"topology" default:"mirror" help:"mirror: one listener per node, drivers keep token-aware routing; single: Helenus shows itself as one node; fleet: several Helenus processes show themselves as the nodes"`
@@ -215,6 +214,7 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 				reflect.ValueOf(s).Elem().Field(one.index).Set(reflect.ValueOf(given).Elem().Field(one.index))
 			}
 		}
+		s.completeContactPoints()
 		return s, s.Validate()
 	}
 }
@@ -223,6 +223,23 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 var Choices = map[string][]string{
 	"topology": {"mirror", "single", "fleet"}, "state": {"", "sqlite", "cassandra"}, "log-level": {"debug", "info", "warn", "error"}, "log-format": {"text", "json"},
 	"listen-tls-min": {"1.2", "1.3"}, "cassandra-tls-min": {"1.2", "1.3"}, "cassandra-tls-verify": {"full", "chain", "none"},
+}
+
+// FleetWide are the settings that should be the same at each member of a fleet: whoever leads advises, decides and works by them.
+var FleetWide = []string{
+	"topology", "fleet", "serving-lease", "keyspaces", "data-keyspace", "approvers", "min-executions", "min-saved", "cycle-zone", "max-entries", "permissions-validity",
+	"sample-values", "never-sample", "literals-allowed", "shadow-reads", "shadow-for", "shadow-probes", "settle", "sweep-every", "backfill-rate",
+}
+
+// Values are the texts of some settings, by their names.
+func (s *Settings) Values(names []string) map[string]string {
+	texts := map[string]string{}
+	for _, one := range All() {
+		if slices.Contains(names, one.Name) {
+			texts[one.Name] = s.value(one).String()
+		}
+	}
+	return texts
 }
 
 // Shared reports whether the state is in a keyspace of Cassandra, and may have several processes.
@@ -239,19 +256,13 @@ func (s *Settings) Validate() error {
 	if len(s.ContactPoints) == 0 {
 		wrong("contact-points", "is empty; name at least one Cassandra node as host:port")
 	}
-	for _, at := range slices.Concat(strings.Split(s.Listen, ","), []string{s.Admin}, s.ContactPoints, s.Fleet) {
-		if _, _, err := net.SplitHostPort(strings.TrimSpace(at)); err != nil {
-			wrong("contact-points, listen, admin, fleet", "%q is not host:port: %v", at, err)
-		}
-	}
+	s.validateAddresses(wrong)
 	for _, one := range All() {
 		if of, is := Choices[one.Name], s.value(one).String(); of != nil && !slices.Contains(of, is) {
 			wrong(one.Name, "is %q; it may be %s", is, strings.Join(of, ", "))
 		}
 	}
-	if s.Topology == "fleet" && len(s.Fleet) == 0 {
-		wrong("fleet", "is empty; topology fleet wants the address of every process in it")
-	}
+	s.validateFleet(wrong)
 	if s.ServingLease < time.Second {
 		wrong("serving-lease", "is %v; below 1s no process would serve for long", s.ServingLease)
 	}

@@ -78,7 +78,11 @@ func TestBadInputSaysWhere(t *testing.T) {
 		"nested":        {"listen: {a: b}\n", `helenus.yaml:1:1: listen: expected a value`},
 		"a list":        {"- a\n", `helenus.yaml:1:1: expected`},
 		"broken YAML":   {"listen: [a\n", `helenus.yaml`},
-		"not host:port": {"listen: nowhere\n", `"nowhere" is not host:port`},
+		"not host:port": {"listen: nowhere\n", `setting listen: "nowhere" is not host:port`},
+		"same port":     {"listen: a:1\nadmin: a:1\n", `setting admin: is "a:1", and so is listen`},
+		"fleet's port":  {"topology: fleet\nfleet: [a]\n", `setting fleet: "a" is not host:port`},
+		"member twice":  {"topology: fleet\nfleet: [a:1, b:1, a:1]\n", `setting fleet: names a:1 twice`},
+		"no fleet":      {"fleet: [a:1]\n", `setting fleet: has no effect unless topology is fleet`},
 		"enumeration":   {"topology: ring\n", `setting topology: is "ring"; it may be mirror, single`},
 		"no key":        {"listen-tls-cert: a.pem\n", `setting listen-tls-key: is empty, but listen-tls-cert is set`},
 		"no cert":       {"cassandra-tls: true\ncassandra-tls-key: a.key\n", `setting cassandra-tls-cert: is empty, but cassandra-tls-key is set`},
@@ -178,4 +182,29 @@ says what is wrong and where, and prints what is in force. This page is written 
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | `%s` | %s |\n", one.Name, one.Env, one.Type, def, one.Help)
 	}
 	return b.String()
+}
+
+// TestContactPointsWithoutPort: people write them as drivers take them.
+func TestContactPointsWithoutPort(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	settings := Flags(flags)
+	if err := flags.Parse([]string{"--contact-points", "10.0.0.1, node-2,10.0.0.3:9043,::1,[::1]:9043"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := settings("", environment())
+	want := []string{"10.0.0.1:9042", "node-2:9042", "10.0.0.3:9043", "[::1]:9042", "[::1]:9043"}
+	if err != nil || !reflect.DeepEqual(s.ContactPoints, want) {
+		t.Fatalf("%q, %v", s.ContactPoints, err)
+	}
+	if _, err := settings("", environment("HELENUS_FLEET", "x:1")); err == nil || !strings.Contains(err.Error(), "setting fleet") {
+		t.Errorf("the environment's settings are not checked: %v", err)
+	}
+	for _, bad := range []string{"", "a b", "node:", "[::1]", "cassandra://node"} {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		settings := Flags(flags)
+		_ = flags.Parse([]string{"--contact-points", bad})
+		if s, err := settings("", environment()); err == nil {
+			t.Errorf("%q is taken as %q", bad, s.ContactPoints)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,13 +26,14 @@ func (s *lone) List(_ context.Context, kind string) ([]store.Document, error) {
 func (s *lone) Replace(_ context.Context, kind, id string, _ int64, v any, _ ...store.Entry) (int64, error) {
 	raw, err := json.Marshal(v)
 	s.epoch++
-	s.kinds[kind] = []store.Document{{ID: id, Version: s.epoch, Raw: raw}}
+	others := slices.DeleteFunc(s.kinds[kind], func(d store.Document) bool { return d.ID == id })
+	s.kinds[kind] = append(others, store.Document{ID: id, Version: s.epoch, Raw: raw})
 	return s.epoch, err
 }
 
-func (s *lone) Remove(_ context.Context, kind, _ string, _ int64, _ ...store.Entry) error {
+func (s *lone) Remove(_ context.Context, kind, id string, _ int64, _ ...store.Entry) error {
 	s.epoch++
-	delete(s.kinds, kind)
+	s.kinds[kind] = slices.DeleteFunc(s.kinds[kind], func(d store.Document) bool { return d.ID == id })
 	return nil
 }
 

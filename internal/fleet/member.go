@@ -65,6 +65,9 @@ type Options struct {
 	Version string // of Helenus
 	Form    int    // of the state, the newest that it knows
 
+	Settings map[string]string // of this process, that should be the same at each; those of Must have to be
+	Must     []string
+
 	Lease    time.Duration                              // 4 s
 	Interval time.Duration                              // Lease/8, between beats
 	Takeover time.Duration                              // 8 s
@@ -132,6 +135,8 @@ type Entry struct {
 	Version     string    `json:"version,omitempty"`
 	Form        int       `json:"form"`
 	Since       time.Time `json:"since"`
+
+	Settings map[string]string `json:"settings,omitempty"` // those that should be the same at each; none of earlier versions
 
 	version int64 // of the document
 }
@@ -208,7 +213,7 @@ func New(o Options) *Member {
 	o.defaults()
 	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, acked: true}
 	m.lease.Store(int64(never))
-	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form}
+	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form, Settings: o.Settings}
 	return m
 }
 
@@ -233,6 +238,9 @@ func (m *Member) Join(ctx context.Context) (alone bool, err error) {
 		done, others := m.place == registered && m.register[m.o.ID].Incarnation == m.entry.Incarnation, len(m.register)
 		m.mu.Unlock()
 		if done {
+			if err := m.disagrees(); err != nil {
+				return false, errors.Join(err, m.Leave(ctx))
+			}
 			return others == 1, nil
 		}
 		if err := m.o.Wait(ctx, m.o.Interval/4); err != nil {

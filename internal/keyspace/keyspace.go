@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -198,23 +200,21 @@ func Statement(keyspace, replication string) string {
 
 // Replication is three copies in each data centre of a cluster, or as many as it has nodes, as CQL.
 func Replication(ctx context.Context, session *gocql.Session) (string, error) {
-	nodes, names := map[string]int{}, []string{}
-	for _, text := range []string{"SELECT data_center FROM system.local", "SELECT data_center FROM system.peers"} {
-		iter := session.Query(text).WithContext(ctx).Consistency(gocql.One).Iter()
-		var dc string
-		for iter.Scan(&dc) {
-			if nodes[dc] == 0 {
-				names = append(names, dc)
-			}
-			nodes[dc]++
-		}
-		if err := iter.Close(); err != nil {
-			return "", fmt.Errorf("read which data centres there are: %w", err)
-		}
+	nodes := map[string]int{}
+	iter := session.Query("SELECT data_center FROM system.peers").WithContext(ctx).Consistency(gocql.One).Iter()
+	if answered := iter.Host(); answered != nil { // its peers are all nodes but itself; system.local might be asked of another one
+		nodes[answered.DataCenter()]++
+	}
+	var dc string
+	for iter.Scan(&dc) {
+		nodes[dc]++
+	}
+	if err := iter.Close(); err != nil {
+		return "", fmt.Errorf("read which data centres there are: %w", err)
 	}
 	var b strings.Builder
 	b.WriteString("{'class': 'NetworkTopologyStrategy'")
-	for _, dc := range names {
+	for _, dc := range slices.Sorted(maps.Keys(nodes)) {
 		fmt.Fprintf(&b, ", '%s': %d", strings.ReplaceAll(dc, "'", "''"), min(3, nodes[dc]))
 	}
 	return b.String() + "}", nil

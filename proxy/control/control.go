@@ -343,10 +343,12 @@ func (c *session) register() error {
 // authenticate says user and password. mechanism is the class that Cassandra authenticates by.
 func (c *session) authenticate(o Options, mechanism string) error {
 	if o.Username == "" {
-		return fmt.Errorf("Cassandra asks the proxy to authenticate (%s): give it a user and a password for its control connection", mechanism) //nolint:revive,staticcheck // a name
+		return fmt.Errorf("Cassandra asks the proxy to authenticate (%s): give it a user and a password for its control connection (settings username, HELENUS_PASSWORD)", mechanism) //nolint:revive,staticcheck // a name
 	}
 	opcode, _, err := c.ask(message.Password(o.Username, o.Password))
 	switch {
+	case err != nil && o.Password == "":
+		return fmt.Errorf("authenticating as %q, without a password, for none was given (HELENUS_PASSWORD): %w", o.Username, err)
 	case err != nil:
 		return fmt.Errorf("authenticating as %q: %w", o.Username, err)
 	case opcode != wire.OpAuthSuccess:

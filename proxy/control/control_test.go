@@ -94,6 +94,7 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	}{
 		"no credentials":    {authenticate(true), "", "", "give it a user and a password"},
 		"wrong credentials": {authenticate(false), "x", "y", "password are incorrect"},
+		"no password":       {authenticate(false), "x", "", "none was given (HELENUS_PASSWORD)"},
 		"another mechanism": {authenticate(true), "x", "y", "wants more than a user and a password"},
 		"not Cassandra":     {func(r *proxytest.Request) { r.Conn.SendRaw([]byte("HTTP/1.0 400 Bad Request\r\n\r\n")) }, "", "", "what answers is not Cassandra"},
 		"TLS asked for":     {func(r *proxytest.Request) { r.Conn.SendRaw([]byte{0x15, 3, 3, 0, 2, 2, 0x50}); r.Conn.Close() }, "", "", "it speaks TLS there: set cassandra-tls"},

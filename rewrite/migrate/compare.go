@@ -47,7 +47,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		shadowed := before + max(m.Now().Sub(begun), 0)
 		left := m.settings.ShadowFor - shadowed
 		compared, over := have.Earlier+have.Compared, left <= 0
-		m.progress(r, "reads compared", compared, m.settings.ShadowReads)
+		m.comparedSoFar(r)
 		if len(samples) > 0 {
 			m.atMost(r, left)
 		}
@@ -78,12 +78,19 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 	}
 }
 
+// comparedSoFar shows how many of the reads that are wanted were compared.
+func (m *Manager) comparedSoFar(r *run) {
+	have := r.get()
+	m.progress(r, "reads compared", have.Earlier+have.Compared, m.settings.ShadowReads)
+}
+
 // sample asks by ourselves, both ways.
 func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) error {
 	var left []kind.Request // for which the original fails
 	for _, q := range sample.Requests {
 		if len(left) < failing {
 			err := m.compare(ctx, r, sample.Read, q, nil, &r.m.ByOwn)
+			m.comparedSoFar(r) // a hundred scans of a large table take minutes
 			if !originalFails(err) {
 				if err != nil {
 					return err
