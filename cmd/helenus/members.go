@@ -34,7 +34,7 @@ func (h *helenus) join() {
 		Store: h.shared, ID: h.process, Address: cmp.Or(s.Advertise, s.Listen), API: s.Admin, Version: built().version, Form: keyspace.Form, Lease: s.ServingLease, Time: clock, Log: h.log,
 		Truth: fleet.Truth{
 			Follow: h.followState, Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },
-			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.server.Barrier(ctx) },
+			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.engine.Barrier(ctx) },
 			Withholding: func() bool { return h.engine.Withholding() }, Blocked: func() string { return h.engine.Unfollowed() },
 			Connected: h.onlookers.processes,
 		},
