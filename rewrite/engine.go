@@ -249,7 +249,13 @@ func (e *Engine) Run(ctx context.Context) {
 // shut down; ctx bounds the wait.
 func (e *Engine) Close(ctx context.Context) {
 	done := make(chan struct{})
-	guard.Go(guard.Migrations, func() { e.wait.Wait(); close(done) }, nil)
+	guard.Go(guard.Migrations, func() {
+		defer close(done)
+		for e.owed() > 0 && ctx.Err() == nil { // then its order is waited for
+			time.Sleep(10 * time.Millisecond)
+		}
+		e.wait.Wait()
+	}, nil)
 	select {
 	case <-done:
 	case <-ctx.Done():

@@ -84,7 +84,7 @@ func (e *Engine) warn(p *preparation) {
 	}
 	var stored []<-chan struct{}
 	for _, d := range p.doubts {
-		if d.active.relied() {
+		if d.active.write.Load() { // also where nothing rests on it yet: of such a write nothing is owed
 			stored = append(stored, e.turnedBack(d.active, d.reason))
 		}
 	}
@@ -95,7 +95,7 @@ func (e *Engine) warn(p *preparation) {
 func (e *Engine) warnOfTouches(touches []touch) {
 	var stored []<-chan struct{}
 	for _, t := range touches {
-		if t.active.relied() {
+		if t.active.used() || t.active.members != nil && t.active.write.Load() {
 			stored = append(stored, e.turnedBack(t.active, "a client is about to say "+t.what+" a table of ours"))
 		}
 	}
@@ -140,5 +140,5 @@ func (e *Engine) ReverifyAll(ctx context.Context, reason string) error {
 	return e.manager.ReverifyAll(ctx, reason)
 }
 
-// Unsaved is how many orders are in force here and not stored.
-func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) }
+// Unsaved is how many orders are in force here, or owed, and not stored.
+func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) + int(e.owed()) }

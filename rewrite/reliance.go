@@ -92,7 +92,7 @@ func (e *Engine) owe(a *active, reason string) {
 	if !d.paying.CompareAndSwap(false, true) {
 		return
 	}
-	guard.In(&e.wait, guard.Migrations, func() { e.pay(a, reason) })
+	guard.Go(guard.Migrations, func() { e.pay(a, reason) }, nil)
 }
 
 // pay gives orders to verify until no entry is owed any more.
@@ -138,6 +138,19 @@ func (e *Engine) Barrier(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// owed is how many entries were missed of which no order was given yet. They are hurried.
+func (e *Engine) owed() (sum int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, a := range e.active {
+		if n := a.reliance.debt.missed.Load(); n > 0 {
+			a.reliance.debt.hurry()
+			sum += n
+		}
+	}
+	return sum
 }
 
 // owes tells whether an entry is owed that something rests on.
