@@ -148,10 +148,11 @@ type active struct {
 	about   *plan.Rewrite
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
-	refuse               bool          // a write whose entry can not be written is refused, rather than its reads turned back
-	holds                atomic.Int64  // reasons not to serve that will be gone soon
-	turning              atomic.Int64  // of which are orders to verify that are on their way
-	touched              atomic.Uint64 // how often somebody else may have changed our table
+	refuse               bool                            // a write whose entry can not be written is refused, rather than its reads turned back
+	holds                atomic.Int64                    // reasons not to serve that will be gone soon
+	turning              atomic.Int64                    // of which are orders to verify that are on their way
+	ordered              atomic.Pointer[<-chan struct{}] // the last of them: closed when it is stored
+	touched              atomic.Uint64                   // how often somebody else may have changed our table
 	breaker              breaker
 	uptime               func() time.Duration
 	turn                 atomic.Uint64
@@ -159,11 +160,12 @@ type active struct {
 	errors               errorRate
 	gain                 *gain.Meter
 	members              Members // nil: there are none
+	reliance             reliance
 }
 
-// relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead.
+// relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead, or not know yet of an order that is on its way.
 func (a *active) relied() bool {
-	return a.used() || a.members != nil && a.write.Load() && a.turning.Load() == 0
+	return a.used() || a.members != nil && a.write.Load() && !a.free()
 }
 
 // used tells whether something rests on the entries here. Of members that are ahead it knows nothing.
@@ -247,7 +249,13 @@ func (e *Engine) Run(ctx context.Context) {
 // shut down; ctx bounds the wait.
 func (e *Engine) Close(ctx context.Context) {
 	done := make(chan struct{})
-	guard.Go(guard.Migrations, func() { e.wait.Wait(); close(done) }, nil)
+	guard.Go(guard.Migrations, func() {
+		defer close(done)
+		for e.owed() > 0 && ctx.Err() == nil { // then its order is waited for
+			time.Sleep(10 * time.Millisecond)
+		}
+		e.wait.Wait()
+	}, nil)
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -415,7 +423,7 @@ func (e *Engine) publish(published []migrate.Published) {
 	for _, p := range published {
 		a := e.active[p.ID]
 		if a == nil || a.change != p.Change { // what was fitted to another schema, or dropped and approved again, is another
-			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID), members: e.options.Members}
+			next := &active{id: p.ID, change: p.Change, about: p.Rewrite, counts: &counts{}, uptime: e.options.Uptime, refuse: p.OnEntryFailure == migrate.Refuse, gain: e.gains.Meter(p.ID), members: e.options.Members, reliance: reliance{debt: newDebt()}}
 			if next.derived, _ = p.Change.(kind.Derived); next.derived != nil {
 				next.keeper, next.tables = p.Runner.(kind.Keeper), next.derived.Tables()
 			}
@@ -425,7 +433,7 @@ func (e *Engine) publish(published []migrate.Published) {
 			if a != nil {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)
-				next.counts = a.counts
+				next.counts, next.reliance.debt = a.counts, a.reliance.debt
 			}
 			a = next
 			e.active[p.ID] = a
@@ -451,6 +459,7 @@ func (a *active) set(m migrate.Mode) {
 	a.serve.Store(m.Serve)
 	a.shadow.Store(m.Shadow)
 	a.write.Store(m.Write)
+	a.reliance.set(m.Rely)
 }
 
 // Epoch implements proxy.Rewriter.

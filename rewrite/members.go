@@ -2,16 +2,17 @@ package rewrite
 
 import (
 	"context"
+	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
-// A fleet is several processes with one state (internal/fleet). To an Engine it matters in four places:
+// A fleet is several processes with one state (internal/fleet). To an Engine it matters in these places:
 //
 //	a read          is answered by a change while the member's lease holds, when it begins and when it ends (active.serving)
 //	a barrier       of a change waits for all members (everywhere)
-//	a write         that turns reads back goes on when no member answers any more by what was turned back (quiet)
+//	a write         that turns reads back goes on when no member answers any more by what was turned back (quiet); while it is known that none answers, none is waited for (reliance.go)
 //	what is stored  by others is taken on (Follow)
 //
 // and one member, the leader, drives the changes.
@@ -24,6 +25,9 @@ type Members interface {
 	Quiet(ctx context.Context, stored <-chan struct{}) error
 	// Barrier returns when all members have acknowledged the state as it is now.
 	Barrier(ctx context.Context, progress func(string)) error
+	// Followed reports whether all members have put in force what was stored before a Moment.
+	Followed(moment time.Duration) bool
+	Moment() time.Duration
 	// Blocked says why nothing can be verified because of another member.
 	Blocked() string
 	Leads() bool
@@ -80,8 +84,8 @@ func (e *Engine) warn(p *preparation) {
 	}
 	var stored []<-chan struct{}
 	for _, d := range p.doubts {
-		if d.active.relied() {
-			stored = append(stored, e.turnBack(d.active, d.reason, e.manager.Reverify))
+		if d.active.write.Load() { // also where nothing rests on it yet: of such a write nothing is owed
+			stored = append(stored, e.turnedBack(d.active, d.reason))
 		}
 	}
 	e.quiet(stored...)
@@ -91,8 +95,8 @@ func (e *Engine) warn(p *preparation) {
 func (e *Engine) warnOfTouches(touches []touch) {
 	var stored []<-chan struct{}
 	for _, t := range touches {
-		if t.active.relied() {
-			stored = append(stored, e.turnBack(t.active, "a client is about to say "+t.what+" a table of ours", e.manager.Reverify))
+		if t.active.used() || t.active.members != nil && t.active.write.Load() {
+			stored = append(stored, e.turnedBack(t.active, "a client is about to say "+t.what+" a table of ours"))
 		}
 	}
 	e.quiet(stored...)
@@ -120,6 +124,7 @@ func (e *Engine) Follow(ctx context.Context) error {
 	if err := e.manager.Follow(ctx); err != nil {
 		return err
 	}
+	e.followReliance()
 	var ids []string
 	for _, m := range e.manager.Migrations() {
 		ids = append(ids, m.ID)
@@ -135,5 +140,5 @@ func (e *Engine) ReverifyAll(ctx context.Context, reason string) error {
 	return e.manager.ReverifyAll(ctx, reason)
 }
 
-// Unsaved is how many orders are in force here and not stored.
-func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) }
+// Unsaved is how many orders are in force here, or owed, and not stored.
+func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) + int(e.owed()) }

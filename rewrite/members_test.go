@@ -83,7 +83,7 @@ func (f *fleetWorld) join() *memberWorld {
 			}
 			return errors.Join(book.Sync(ctx), w.engine.Follow(ctx))
 		},
-		Rules: func() uint64 { return w.engine.Rules() }, Barrier: w.Barrier, Withholding: func() bool { return w.dead.Load() || w.engine.Withholding() },
+		Rules: func() uint64 { return w.engine.Rules() }, Barrier: func(ctx context.Context) error { return w.engine.Barrier(ctx) }, Withholding: func() bool { return w.dead.Load() || w.engine.Withholding() },
 		Blocked: func() string { return w.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return w.engine.ReverifyAll(ctx, why) },
 		Connected: func(context.Context) (map[string]bool, error) {
 			on := map[string]bool{}

@@ -189,7 +189,7 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 // prepare puts entries and pending rows. What can not be put turns the reads of its change back, and is then no reason to keep the
 // application from writing; unless the person who approved wanted the write refused: then it returns what to tell the client.
 func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
-	p.skipBroken()
+	e.skipBroken(p)
 	start := e.options.Uptime()
 	defer func() { e.quiet(p.turned...); p.turned = nil }()
 	p.kept(func(keeper kind.Keeper, from, to int) {
@@ -228,13 +228,13 @@ func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
 	return ""
 }
 
-// skipBroken leaves out changes that nothing rests on and whose entries could not be written a moment ago: waiting for
+// skipBroken leaves out changes that nothing rests on here and whose entries could not be written a moment ago: waiting for
 // them again would only slow the application down. Verification finds what they lack.
-func (p *preparation) skipBroken() {
+func (e *Engine) skipBroken(p *preparation) {
 	kept := 0
 	for i, a := range p.owners {
-		if a.breaker.open(a.uptime()) && !a.relied() {
-			a.counts.missed.Add(1)
+		if a.breaker.open(a.uptime()) && !a.used() {
+			e.miss(p, a, "entries could not be written a moment ago")
 			continue
 		}
 		p.steps[kept], p.owners[kept] = p.steps[i], a
@@ -251,12 +251,28 @@ func (e *Engine) unwritten(p *preparation, a *active, err error) (refusal string
 	if a.used() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
 	}
-	a.counts.missed.Add(1)
 	a.breaker.trip(a.uptime())
-	if a.relied() {
-		p.turned = append(p.turned, e.turnBack(a, "an entry could not be written: "+err.Error(), e.manager.Reverify))
-	}
+	e.miss(p, a, "an entry could not be written: "+err.Error())
 	return ""
+}
+
+// miss has a write go on without its entry: what rests on that is turned back before, at all members.
+func (e *Engine) miss(p *preparation, a *active, reason string) {
+	a.counts.missed.Add(1)
+	switch {
+	case a.relied():
+		p.turned = append(p.turned, e.turnedBack(a, reason))
+	case a.members != nil:
+		e.owe(a, reason)
+	}
+}
+
+// turnedBack is turnBack until verified, unless an order for that is on its way: then it is that one.
+func (e *Engine) turnedBack(a *active, reason string) (stored <-chan struct{}) {
+	if ordered := a.ordered.Load(); ordered != nil && a.turning.Load() > 0 {
+		return *ordered
+	}
+	return e.turnBack(a, reason, e.manager.Reverify)
 }
 
 // innermost is what Cassandra said.
@@ -274,6 +290,8 @@ func innermost(err error) string {
 // It does not block; stored is closed once that is stored.
 func (e *Engine) turnBack(a *active, reason string, order func(ctx context.Context, id, reason string) error) (stored <-chan struct{}) {
 	done := make(chan struct{})
+	stored = done
+	a.ordered.Store(&stored)
 	e.unsaved.Add(1)
 	e.orders.Add(1)
 	a.holds.Add(1) // until the order is in force, whatever is published meanwhile

@@ -42,7 +42,7 @@ func newProcess(w *memory, slot, n int) *process {
 	var members rewrite.Members
 	p.member = fleet.New(fleet.Options{Store: &stateLink{w.store, p}, ID: fmt.Sprint("m", n), Address: fmt.Sprint("slot ", slot), Form: 1, Truth: fleet.Truth{
 		Follow: func(ctx context.Context) error { return errors.Join(book.Sync(ctx), p.engine.Follow(ctx)) },
-		Rules:  func() uint64 { return p.engine.Rules() }, Barrier: p.Barrier, Withholding: func() bool { return p.engine.Withholding() },
+		Rules:  func() uint64 { return p.engine.Rules() }, Barrier: func(ctx context.Context) error { return p.engine.Barrier(ctx) }, Withholding: func() bool { return p.engine.Withholding() },
 		Blocked: func() string { return p.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return p.engine.ReverifyAll(ctx, why) },
 		Connected: p.connected,
 	}})
@@ -183,6 +183,10 @@ func (p *process) Barrier(ctx context.Context) error {
 type spoilt struct {
 	*fleet.Member
 	mutant mutant
+}
+
+func (s *spoilt) Followed(moment time.Duration) bool {
+	return s.mutant.carefree || s.Member.Followed(moment)
 }
 
 func (s *spoilt) Serving() bool { return s.mutant.leaseless || s.Member.Serving() }

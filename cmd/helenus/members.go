@@ -36,7 +36,7 @@ func (h *helenus) join() {
 		Settings: s.Values(config.FleetWide), Must: []string{"serving-lease"}, // a write waits for as long as others may serve without news
 		Truth: fleet.Truth{
 			Follow: h.followState, Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },
-			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.server.Barrier(ctx) },
+			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.engine.Barrier(ctx) },
 			Withholding: func() bool { return h.engine.Withholding() }, Blocked: func() string { return h.engine.Unfollowed() },
 			Connected: h.onlookers.processes,
 		},

@@ -20,6 +20,9 @@
 // earlier ones has ended. So of two adjacent states only both are in force at a time, each safe beside the other. A member that can not follow goes on writing by the highest state
 // it knows, which is more than needed and harmless: no lease guards writing.
 //
+// What all members are known to have followed (Followed) is more than what one has: a look finds an epoch, and later ones find beats by which each has followed it. By that a member knows that none is
+// ahead of it, or behind an order that turned reads back.
+//
 // # Serving: leases
 //
 // A read may be answered by a change while, for each registered member, the asker knows that it was not withholding at some moment less than Lease ago. No two

@@ -134,6 +134,7 @@ type Entry struct {
 	API         string    `json:"api,omitempty"`
 	Version     string    `json:"version,omitempty"`
 	Form        int       `json:"form"`
+	Heeds       bool      `json:"heeds,omitempty"` // it begins nothing to be relied on before all have acknowledged that: earlier builds did
 	Since       time.Time `json:"since"`
 
 	Settings map[string]string `json:"settings,omitempty"` // those that should be the same at each; none of earlier versions
@@ -192,6 +193,9 @@ type Member struct {
 	form     int
 	counts   counts
 	served   bool // reads could be answered after the last look
+
+	looks  []looked      // concluded from, that not all others are known to have followed
+	agreed time.Duration // whatever was stored before is followed by all
 }
 
 // counts are for the metrics.
@@ -211,9 +215,9 @@ const never = time.Duration(-1 << 62)
 // New returns a Member that is outside. Call Join, and then Run.
 func New(o Options) *Member {
 	o.defaults()
-	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, acked: true}
+	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, agreed: never, acked: true}
 	m.lease.Store(int64(never))
-	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form, Settings: o.Settings}
+	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form, Settings: o.Settings, Heeds: true}
 	return m
 }
 
@@ -296,7 +300,7 @@ func (m *Member) look(ctx context.Context) error {
 			return err
 		}
 	}
-	m.conclude(began, beats)
+	m.conclude(began, epoch, beats)
 	m.acknowledge(ctx)
 	return nil
 }
@@ -338,7 +342,7 @@ func (m *Member) follow(ctx context.Context, epoch int64) error {
 }
 
 // conclude takes from beats until when reads may be answered.
-func (m *Member) conclude(began time.Duration, beats map[string]json.RawMessage) {
+func (m *Member) conclude(began time.Duration, epoch int64, beats map[string]json.RawMessage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, raw := range beats {
@@ -381,6 +385,7 @@ func (m *Member) conclude(began time.Duration, beats map[string]json.RawMessage)
 		}
 	}
 	m.blocked = blocked
+	m.agree(began, epoch)
 	was, lease := m.Serving(), never
 	if until > never && m.place == registered {
 		lease = until + m.o.Lease

@@ -60,7 +60,7 @@ func TestALateBeatGrantsNothing(t *testing.T) {
 	look := func(counter int64) bool {
 		at += time.Second
 		raw, _ := json.Marshal(Beat{Incarnation: 1, Counter: counter})
-		m.conclude(at, map[string]json.RawMessage{"y": raw})
+		m.conclude(at, 1, map[string]json.RawMessage{"y": raw})
 		return m.Serving()
 	}
 	for range 2 {

@@ -147,3 +147,42 @@ func (m *Member) waitsFor(ctx context.Context, later *time.Duration, every time.
 	m.blocked = blocked // whoever waited for acknowledgements looks at it next
 	return "", nil
 }
+
+// looked is when a look began, and the epoch that it found.
+type looked struct {
+	began time.Duration
+	epoch int64
+}
+
+// mostLooks bounds the looks that are kept while a member is silent.
+const mostLooks = 64
+
+// agree takes from beats what all members are known to have followed; m.mu is held.
+func (m *Member) agree(began time.Duration, epoch int64) {
+	if len(m.looks) < mostLooks {
+		m.looks = append(m.looks, looked{began, epoch})
+	}
+	for len(m.looks) > 0 && m.followed(m.looks[0].epoch) {
+		m.agreed, m.looks = m.looks[0].began, m.looks[1:]
+	}
+}
+
+// followed reports whether every member has said that it follows an epoch, and may be believed; m.mu is held.
+func (m *Member) followed(epoch int64) bool {
+	for id, e := range m.register {
+		if s := m.sights[id]; s == nil || !e.Heeds || s.beat.Incarnation != e.Incarnation || s.beat.Seen < epoch {
+			return false
+		}
+	}
+	return true
+}
+
+// Moment is a moment to ask Followed for.
+func (m *Member) Moment() time.Duration { return m.o.Now() }
+
+// Followed reports whether all members are known to have put in force whatever was stored before a moment; none is where this one may have been taken off the register.
+func (m *Member) Followed(moment time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.place == registered && m.o.Now()-m.previous < m.o.Lease && moment <= m.agreed
+}

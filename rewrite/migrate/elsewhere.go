@@ -251,3 +251,13 @@ func (m *Manager) ReverifyAll(ctx context.Context, reason string) error {
 	}
 	return errors.Join(failed...)
 }
+
+// Relied reports whether something may rest on the entries of a change, by what is stored of it as far as is known here.
+func (m *Manager) Relied(id string) bool {
+	c, ok := m.Changes.Record(id)
+	if !ok || c.Work == nil {
+		return true
+	}
+	stored, err := worked(&c)
+	return err != nil || stored.Mode().Rely
+}

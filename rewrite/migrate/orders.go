@@ -143,6 +143,18 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	}
 }
 
+// Unwritten is Reverify for entries that were missed while nothing rested on them: what is filled yet is verified anyway, after what is under way now, so it is noted once.
+func (m *Manager) Unwritten(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	if have := r.get(); have.Unfollowed && (have.State == DualWrite || have.State == Backfill) {
+		return nil
+	}
+	return m.Reverify(ctx, id, reason)
+}
+
 // reverify is Reverify once; r.orders is held.
 func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 	have := r.get()
@@ -160,7 +172,11 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 		r.mu.Unlock()
 		text := "turned back until verified: " + reason
 		if have.State == Verify {
-			return m.anew(ctx, r, reason)
+			err := m.anew(ctx, r, reason)
+			if have.Relied {
+				m.publish()
+			}
+			return err
 		}
 		return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, text, func(x *Change) { x.Reason = reason; x.doubt() })
 	}
@@ -168,7 +184,7 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 }
 
 // doubt takes note that a write could not be followed.
-func (m *Change) doubt() { m.Unfollowed, m.Doubts = true, m.Doubts+1 }
+func (m *Change) doubt() { m.Unfollowed, m.Relied, m.Doubts = true, false, m.Doubts+1 }
 
 // anew begins the verification under way anew; r.orders is held.
 func (m *Manager) anew(ctx context.Context, r *run, reason string) error {

@@ -295,6 +295,9 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 			continue
 		}
 		if missing == 0 {
+			if err := m.relyOn(ctx, r, turns); err != nil {
+				return err
+			}
 			return m.record(ctx, r, func(x *Change) {
 				x.Refilled = false
 				x.Unfollowed = x.Unfollowed && r.turns != turns
@@ -310,6 +313,19 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 		return m.refill(ctx, r, reason, func(x *Change) { x.Refilled = true })
 	}
 	return &stop{to: Failed, reason: reason + "; filling it anew did not help"}
+}
+
+// relyOn has all members rely on the entries of a change before one of them compares or answers by it: those that knew that nothing rests on them let writes go on without. What
+// they missed until then they have ordered to be verified before they acknowledge that.
+func (m *Manager) relyOn(ctx context.Context, r *run, turns int) error {
+	if !m.Shared {
+		return nil
+	}
+	if err := m.record(ctx, r, func(x *Change) { x.Relied = r.turns == turns }); err != nil {
+		return err
+	}
+	m.publish()
+	return m.barrier(ctx, r)
 }
 
 // quiet waits until nothing is under way that was not followed: what passed without rules, or under others (a change that

@@ -39,6 +39,7 @@ var States = change.Works
 // Mode is what the proxy does for a change.
 type Mode struct {
 	Write  bool // entries are written before the base is
+	Rely   bool // something may rest on them: reads are compared or answered somewhere, or soon will be
 	Shadow bool // reads are compared
 	Serve  bool // reads are answered by the change
 }
@@ -99,8 +100,8 @@ func init() { // the works refer to phases themselves
 		DualWrite:   {mode: Mode{Write: true}, work: (*Manager).settle, next: Backfill, back: true},
 		Backfill:    {mode: Mode{Write: true}, work: (*Manager).backfill, next: Verify, back: true},
 		Verify:      {mode: Mode{Write: true}, work: (*Manager).verify, next: Shadow, back: true},
-		Shadow:      {mode: Mode{Write: true, Shadow: true}, work: (*Manager).shadow, next: Serving, back: true},
-		Serving:     {mode: Mode{Write: true, Shadow: true, Serve: true}, work: (*Manager).serve, back: true},
+		Shadow:      {mode: Mode{Write: true, Rely: true, Shadow: true}, work: (*Manager).shadow, next: Serving, back: true},
+		Serving:     {mode: Mode{Write: true, Rely: true, Shadow: true, Serve: true}, work: (*Manager).serve, back: true},
 		Suspended:   {mode: Mode{Write: true}, back: true},
 		Failed:      {back: true},
 		RollingBack: {mode: Mode{Write: true}, work: (*Manager).barrier, next: RolledBack},
@@ -169,6 +170,7 @@ type Change struct {
 	Events     []Event          `json:"events"`
 
 	Served     bool `json:"served,omitempty"`     // it has answered reads, and no answer was found wrong since: once verified, it serves
+	Relied     bool `json:"relied,omitempty"`     // while it is verified: a pass found it whole, and all members are to rely on its entries before it goes on
 	Unfollowed bool `json:"unfollowed,omitempty"` // a write that could not be followed may be on its way still: verification lets it end first
 	// Doubts is how often it was ordered to be verified because of what may have made its tables untrue. Others see by it that an order was given again, of which all else is
 	// as it was.
@@ -199,7 +201,9 @@ func (m *Change) Mode() Mode {
 	if m.Broken || (m.State == RollingBack && m.T0 == 0) { // without T0 nothing was ever served
 		return Mode{}
 	}
-	return phases[m.State].mode
+	mode := phases[m.State].mode
+	mode.Rely = mode.Rely || m.State == Verify && m.Relied
+	return mode
 }
 
 // Active tells whether the change still holds its place: the same change can not be approved again.

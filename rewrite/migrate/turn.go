@@ -11,7 +11,7 @@ import (
 
 // less tells whether a mode asks less of the proxy than another.
 func (a Mode) less(b Mode) bool {
-	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Write && !a.Write)
+	return (b.Serve && !a.Serve) || (b.Shadow && !a.Shadow) || (b.Rely && !a.Rely) || (b.Write && !a.Write)
 }
 
 // order is who turns a change, and what he calls that: a person, or store.Self, whose work is done, or store.Guard, who has found something.
@@ -95,7 +95,7 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 		return &change.MoveError{ID: r.id, Order: o, From: from, To: to}
 	}
 	next := r.m.clone()
-	next.State = to
+	next.State, next.Relied = to, false
 	if to != RolledBack { // which follows upon rolling back, and has its reason
 		next.Reason = ""
 	}
