@@ -259,7 +259,7 @@ func TestNothingPaid(t *testing.T) {
 // TestSame: the same problem has the same result, to the last figure, with a solver or without.
 func TestSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := problems(t, 7)
+		p := problems(t, 6)
 		for _, o := range []Options{{Ties: true}, {Solver: engine{}, Branching: -1, Ties: true}} {
 			first, err := Solve(context.Background(), p.clone(), o)
 			again, other := Solve(context.Background(), p.clone(), o)
@@ -268,6 +268,42 @@ func TestSame(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTies: of the choices of the least cost, what is said to be one of the fewest tables, and of those the smallest, is one: also where the least is nothing, and if the solver has to find it.
+func TestTies(t *testing.T) {
+	met, said := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(t, 5)
+		if rapid.Bool().Draw(t, "for nothing") {
+			for n := range p.Tables {
+				p.Tables[n].Upkeep = 0
+			}
+			for i := range p.Demands {
+				p.Demands[i].Weight = 0
+			}
+		}
+		least, count, size := enumerate(p)
+		if math.IsInf(least, 1) {
+			return
+		}
+		for _, o := range []Options{{Ties: true}, {Ties: true, Solver: engine{}, Branching: -1}} {
+			r, err := Solve(context.Background(), p, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			met++
+			if k, s := p.countTables(r.Open); r.Fewest && (k != count || s != size) || !about(r.Cost, least) {
+				t.Fatalf("%d tables of %g for %g; the least is %g, with %d of %g", k, s, r.Cost, least, count, size)
+			}
+			if r.Fewest {
+				said++
+			}
+		}
+	})
+	if said*10 < met*9 {
+		t.Errorf("of %d answers %d are said to be of the fewest tables", met, said)
+	}
 }
 
 // interrupted are problems whose proof takes a while, with the least that a choice costs.
@@ -280,7 +316,7 @@ func interrupted(t *testing.T) (list []*Problem, least []float64) {
 			}
 			p.Space = 120
 		}
-		r, err := Solve(context.Background(), p, Options{Solver: engine{}})
+		r, err := Solve(context.Background(), p, Options{Solver: solve.New(solve.Config{})})
 		if err != nil || !r.Proven {
 			t.Fatalf("seed %d: %+v, %v", seed, r, err)
 		}
@@ -365,7 +401,7 @@ func TestStopped(t *testing.T) {
 		{"to the end", Options{}, "", false},
 		{"a gap", Options{Limits: solve.Limits{Gap: 0.5}}, solve.LimitGap, false},
 		{"no branching", Options{Branching: -1}, StoppedNodes, false},
-		{"a solver without nodes", Options{Branching: -1, Solver: engine{}, Limits: solve.Limits{Nodes: 1}}, "", false},
+		{"a solver without nodes", Options{Branching: -1, Solver: solve.New(solve.Config{}), Limits: solve.Limits{Nodes: 1}}, "", false},
 		{"a solver that dies", Options{Branching: -1, Solver: dying{}}, StoppedFailed, true},
 	} {
 		p, want := list[0], least[0]
