@@ -444,6 +444,8 @@ func (s *solver) fillResult() *Result {
 			r.Stopped = StoppedCancelled
 		case r.Failure != nil:
 			r.Stopped = StoppedFailed
+		case s.canStop():
+			r.Stopped = solve.LimitGap
 		default:
 			r.Stopped = StoppedNodes
 		}
