@@ -567,7 +567,7 @@ func TestValidate(t *testing.T) {
 		{func(p *Problem) { p.Loads[4].Arcs = append(p.Loads[4].Arcs, choice.Arc{From: 2, To: 2, Table: cf1}) }, "load 4: its arcs go in a circle"},
 	} {
 		p := figure1()
-		list := [][]bool{tables(cf1, cf4), tables(cf1, cf4)}
+		list := [][]bool{tables(cf1, cf5, cf6), tables(cf1, cf5, cf6)}
 		c.spoil(p)
 		for name, ask := range map[string]func() error{
 			"Solve":         func() error { _, err := Solve(context.Background(), p, Options{}); return err },
