@@ -26,11 +26,14 @@ type Program struct {
 	own *program
 }
 
-// NewProgram makes the program of a problem and further limits. The error is an *UnsatisfiableError.
+// NewProgram makes the program of a problem and further limits. The error is an *UnsatisfiableError, or says that what must be kept breaks a limit.
 func NewProgram(p *Problem, limits []Limit) (*Program, error) {
 	in, err := compileProblem(p)
 	if err != nil {
 		return nil, err
+	}
+	if p.Space > 0 && in.openSize() > p.Space*(1+1e-12) { // where nothing else takes space the program has no row for it
+		return nil, errTight
 	}
 	q := &program{in: in, compact: true}
 	q.build()

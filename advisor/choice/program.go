@@ -219,7 +219,7 @@ func (p *program) setStart(choice []bool) {
 }
 
 // holdObjective replaces the objective by the given costs of tables, and holds the present one at most at a value. The row is
-// scaled so that the engine's tolerance is far below what counts.
+// scaled so that the engine's tolerance is far below what counts. Held at nothing, nothing is used that costs anything.
 func (p *program) holdObjective(value float64, costs []float64) {
 	const scale = 1e4
 	for n, s := range p.in.status {
@@ -230,8 +230,11 @@ func (p *program) holdObjective(value float64, costs []float64) {
 	row := solve.Row{Name: "cost", Lower: math.Inf(-1), Upper: scale}
 	for i := range p.problem.Columns {
 		c := &p.problem.Columns[i]
-		if c.Cost != 0 && value > 0 {
+		switch {
+		case c.Cost != 0 && value > 0:
 			row.Terms = append(row.Terms, solve.Term{Column: i, Coefficient: scale * c.Cost / value})
+		case c.Cost != 0:
+			c.Upper = 0
 		}
 		c.Cost = 0
 	}

@@ -256,7 +256,7 @@ func (s *solver) annealFrom(begin [][]bool, each int) {
 	}
 	changes := min(each*s.in.freeCount(), mostChanges)
 	var best *annealing
-	for seed := range uint64(annealingTries) {
+	for seed := range s.hotTries() {
 		a := newAnnealing(s.in, 1+seed)
 		a.setSequence(begin)
 		a.coolDown(s.ctx, changes/annealingTries)
@@ -268,6 +268,15 @@ func (s *solver) annealFrom(begin [][]bool, each int) {
 		best.neighbourhoodSearch(s.ctx, changes, max(1, min(mostRounds, changes/changesPerRound)))
 		s.offerSequence(best.best)
 	}
+}
+
+// hotTries is in how many tries it is annealed from a high temperature: in one where nothing has to make room for anything else and there is a sequence to begin from. What leads from
+// it to the best is not dearer on its way then, so that more tries come to the same.
+func (s *solver) hotTries() uint64 {
+	if s.best != nil && !slices.ContainsFunc(s.p.Steps, func(t Step) bool { return t.Space > 0 }) {
+		return 1
+	}
+	return annealingTries
 }
 
 // freeCount is how many tables at steps are not settled.
@@ -444,6 +453,8 @@ func (s *solver) fillResult() *Result {
 			r.Stopped = StoppedCancelled
 		case r.Failure != nil:
 			r.Stopped = StoppedFailed
+		case s.canStop():
+			r.Stopped = solve.LimitGap
 		default:
 			r.Stopped = StoppedNodes
 		}

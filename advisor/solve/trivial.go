@@ -13,7 +13,7 @@ func (p *Problem) Scale() float64 {
 		return 1
 	}
 	_, exponent := math.Frexp(largest)
-	return math.Ldexp(1, 14-exponent)
+	return math.Ldexp(1, min(14-exponent, 1000)) // of costs that are next to nothing: finite
 }
 
 // solveTrivial answers what the engines do not take: no columns, or no row with a term. Nil if p is not such.
