@@ -190,7 +190,7 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
 		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
 		unmeasured := src.stats == nil && src.keyed(x.Name) && len(src.key) == 1
-		if b.as(src, x, base) == "" || !alone && !unique && !unmeasured {
+		if b.as(src, x, base) == "" || !alone && !unique && !unmeasured || b.shared(src, x, base) {
 			continue
 		}
 		weigh := func(worded bool) proof {
