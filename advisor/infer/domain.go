@@ -54,6 +54,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		p := newPair(columnName(f.From), columnName(f.To))
 		if e := b.joins[p]; f.Confidence > e.confidence {
 			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+			b.travel[p.a], b.travel[p.b] = true, true
 		}
 	}
 	for i := range snapshot.Statements {

@@ -55,11 +55,9 @@ func (b *modeller) as(src *source, c schema.Column, to *source) string {
 	pieces := b.pieces[own]
 	found, most := "", 0.0
 	if c.Type == key.Type {
-		if found = own; len(pieces) == 0 {
-			return own
-		}
+		found = own
 	}
-	if !textual(c.Type) {
+	if len(pieces) == 0 {
 		return found
 	}
 	if found != "" {
@@ -102,25 +100,27 @@ const leastSeen = 0.25
 // part tells whether values of a column are held by a piece of its texts.
 func (t *target) part() bool { return t.as != t.in.id(t.column.Name) }
 
-// differing is how many different values of another table's key a column has: those of the piece of its texts that has them, as far as they were seen; "acme|bob" and
-// "acme|ann" are two texts, and one acme.
-func (b *modeller) differing(src *source, c schema.Column, to *source) float64 {
+// differing is how many different values of another table's key a column has, which are in it as they are or as a piece: "acme|bob" and "acme|ann" are two texts, and
+// one acme, as far as these were seen.
+func (b *modeller) differing(src *source, c schema.Column, as string) float64 {
 	d := src.distinct(c.Name)
-	if !b.shared(src, c, to) {
+	if !b.shared(src, c, as) {
 		return d
 	}
-	seen := b.values.of[b.as(src, c, to)].distinct
+	seen := b.values.of[as].distinct
 	if d == 0 {
 		return seen
 	}
 	return min(d, seen)
 }
 
-// shared tells whether several texts of a column have the same key in them.
-func (b *modeller) shared(src *source, c schema.Column, to *source) bool {
-	as := b.as(src, c, to)
+// shared tells whether several texts of a column have the same piece.
+func (b *modeller) shared(src *source, c schema.Column, as string) bool {
+	if as == "" || as == src.id(c.Name) {
+		return false
+	}
 	whole, x := b.values.of[src.id(c.Name)], b.values.of[as]
-	return as != src.id(c.Name) && whole != nil && x != nil && x.distinct < samePieces*whole.distinct
+	return whole != nil && x != nil && x.distinct < samePieces*whole.distinct
 }
 
 // samePieces is the share of the different texts of a column from which on each is taken to have a piece of its own: sketches count within some percent.

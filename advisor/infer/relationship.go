@@ -248,7 +248,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	default:
 		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
 	}
-	if d, rows := b.differing(src, c, to), to.rows(); d > 0 && to.stats != nil {
+	if d, rows := b.differing(src, c, as), to.rows(); d > 0 && to.stats != nil {
 		switch {
 		case d <= 1.1*rows:
 			p.addIf(worded, "size", 0.5, "%.0f different values against %.0f keys", d, rows)
@@ -271,6 +271,9 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 
 // travels finds the feed between a column and another table's key, in that table or in one of its copies, which is named then: a list delivers ids too.
 func (b *modeller) travels(src *source, column string, to *source) (found *evidence, copied string) {
+	if !b.travel[src.id(column)] {
+		return nil, ""
+	}
 	if e, ok := b.joins[newPair(src.id(column), to.id(to.key[0]))]; ok {
 		found = &e
 	}
@@ -317,7 +320,7 @@ func (b *modeller) hold(src, in *source, c schema.Column, to *source, p proof) {
 	if st := in.column(c.Name); st != nil && st.Nulls > 0 {
 		r.Optional = true
 	}
-	d := b.differing(in, c, to)
+	d := b.differing(in, c, b.as(in, c, to))
 	if d > 0 {
 		r.Reached = min(d, max(1, to.rows()))
 	}
