@@ -50,7 +50,8 @@ type modeller struct {
 	m       *Model
 	sources []*source
 	joins   map[pair]evidence // columns between which values were seen to travel
-	travel  map[string]bool   // these columns
+	asked   map[pair]evidence // columns of two tables that reads are asked for the same value by, one after the other
+	travel  map[string]bool   // the columns of both
 	duals   map[[2]table]dual // tables that are inserted into together
 	values  sketches          // of columns
 	types   map[string]int    // how many types columns of a name have

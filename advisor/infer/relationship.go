@@ -261,12 +261,27 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	}
 	switch e, copied := b.travels(src, c.Name, to); {
 	case e == nil:
+		if x, both := b.siblings(src, c.Name, to); both {
+			p.addIf(worded, "feed", askedAlike*x.confidence, "both are asked for the same value, one after the other: %d of %d looked at", x.hits, x.observed)
+		}
 	case copied == "":
 		p.addIf(worded, "feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
 	default:
 		p.addIf(worded, "feed", 3*e.confidence, "values travel between it and %s, a copy's: %d of %d looked at", copied, e.hits, e.observed)
 	}
 	return p
+}
+
+// askedAlike is what it says that two columns are asked for the same value, which came from outside: half of what a value says that travels.
+const askedAlike = 1.5
+
+// siblings finds reads that are asked for the same value by a column and by another table's key.
+func (b *modeller) siblings(src *source, column string, to *source) (evidence, bool) {
+	if !b.travel[src.id(column)] {
+		return evidence{}, false
+	}
+	e, both := b.asked[newPair(src.id(column), to.id(to.key[0]))]
+	return e, both
 }
 
 // travels finds the feed between a column and another table's key, in that table or in one of its copies, which is named then: a list delivers ids too.
