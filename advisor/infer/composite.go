@@ -18,11 +18,11 @@ const fullGroup = 8
 // compose finds the relationships of an entity by keys of several columns. One column of them leads where the key's own does, to the order, and the rest are
 // among what that one has: the line's number is one of the order's. Columns that hold partners by themselves go on doing so.
 func (b *modeller) compose(src *source) {
-	if len(b.samples[src.name]) == 0 {
+	if !b.samples.has(src.name) {
 		return
 	}
 	for _, to := range b.sources {
-		if to.base != to || to == src || to.linked || len(to.key) < 2 || to.name.keyspace != src.name.keyspace || len(b.samples[to.name]) == 0 {
+		if to.base != to || to == src || to.linked || len(to.key) < 2 || to.name.keyspace != src.name.keyspace || !b.samples.has(to.name) {
 			continue
 		}
 		for _, at := range b.anchors(src, to) {
@@ -49,10 +49,18 @@ type anchor struct{ column, part string }
 // anchors are the columns that lead where a part of the other table's key does, or whose values travel to it.
 func (b *modeller) anchors(src, to *source) (out []anchor) {
 	for _, c := range src.schema.Columns {
+		of := src.held[c.Name]
+		if of == nil && (!b.travel[src.id(c.Name)] || len(src.key) == 1 && src.keyed(c.Name)) {
+			continue
+		}
 		for _, k := range to.key {
-			of, partner := src.held[c.Name], to.held[k]
-			e, travels := b.joins[newPair(src.id(c.Name), to.id(k))]
-			if of != nil && partner != nil && of.to == partner.to || of == nil && travels && e.confidence >= Probable && (len(src.key) > 1 || !src.keyed(c.Name)) {
+			partner := to.held[k]
+			leads := of != nil && partner != nil && of.to == partner.to
+			if of == nil {
+				e, travels := b.joins[newPair(src.id(c.Name), to.id(k))]
+				leads = travels && e.confidence >= Probable
+			}
+			if leads {
 				out = append(out, anchor{c.Name, k})
 			}
 		}
@@ -92,13 +100,7 @@ func (b *modeller) composed(src *source, at string, to *source, k string) (map[s
 
 // among compares what a column has with what another table has under the same value; of values with so many rows there that some are not kept nothing is said.
 func (b *modeller) among(src *source, anchor, column string, to *source, key, part string) agreement {
-	there := b.samples.facts(to.name, key, part, true)
-	for hash, rows := range b.samples[to.name] {
-		if len(rows) >= fullGroup {
-			delete(there, hash)
-		}
-	}
-	return agree(b.samples.facts(src.name, anchor, column, false), there)
+	return agree(b.samples.facts(src.name, anchor, column, false), b.samples.facts(to.name, key, part, true))
 }
 
 // excess is how many more agree than would by chance.

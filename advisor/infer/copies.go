@@ -190,7 +190,10 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
 		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
 		unmeasured := src.stats == nil && src.keyed(x.Name) && len(src.key) == 1
-		if b.as(src, x, base) == "" || !alone && !unique && !unmeasured {
+		if !alone && !unique && !unmeasured {
+			continue
+		}
+		if as := b.as(src, x, base); as == "" || b.shared(src, x, as) {
 			continue
 		}
 		weigh := func(worded bool) proof {
@@ -361,8 +364,15 @@ func (s *source) covers() float64 {
 	return min(1, s.rows()/max(1, s.base.rows()))
 }
 
-// id names a column.
-func (s *source) id(column string) string { return s.name.String() + "." + column }
+// id names a column. It is asked for each two of them, so names are made once.
+func (s *source) id(column string) string {
+	id, known := s.ids[column]
+	if !known {
+		id = s.name.String() + "." + column
+		s.ids[column] = id
+	}
+	return id
+}
 
 // position is where a column stands in the primary key, -1 if it does not.
 func (s *source) position(column string) int {

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -12,8 +13,20 @@ import (
 // This file leaves out of keys what others of their columns determine: a member has one tenant, so that a setting's key is its member and its name, though
 // the tenant's id is in its primary key too. What is determined is looked up in rows that share a value (docs/design/mapping.md A3).
 
-// samples are the rows that were kept of each table by the values in them.
-type samples map[table]map[uint64][]profile.Row
+// samples are the rows that were kept of each table.
+type samples map[table]*sampled
+
+// sampled are the rows of one table by the values in them, and what they say, once that was asked for: many tables are compared with one.
+type sampled struct {
+	rows map[uint64][]profile.Row
+	said map[fact]facts
+}
+
+// fact is what is asked of rows: what is in one column, by what is in another.
+type fact struct {
+	by, column string
+	kept       bool
+}
 
 func (s samples) add(keys []profile.Key) {
 	for i := range keys {
@@ -21,12 +34,15 @@ func (s samples) add(keys []profile.Key) {
 		for _, row := range k.Rows {
 			of := table{row.Keyspace, row.Table}
 			if s[of] == nil {
-				s[of] = map[uint64][]profile.Row{}
+				s[of] = &sampled{rows: map[uint64][]profile.Row{}, said: map[fact]facts{}}
 			}
-			s[of][k.Hash] = append(s[of][k.Hash], row)
+			s[of].rows[k.Hash] = append(s[of].rows[k.Hash], row)
 		}
 	}
 }
+
+// has tells whether rows of a table were kept.
+func (s samples) has(of table) bool { return s[of] != nil }
 
 // cell is the hash of a row's value in a column.
 func cell(row *profile.Row, column string) (uint64, bool) {
@@ -45,22 +61,63 @@ func cell(row *profile.Row, column string) (uint64, bool) {
 	return row.Cells[i].Hash, true
 }
 
-// facts are what the rows of a table with a value in one column have in another, by the value. kept: only of values by which rows were kept, of which there are no others
-// then, up to fullGroup.
-func (s samples) facts(of table, by, column string, kept bool) map[uint64][]uint64 {
-	out := map[uint64][]uint64{}
-	for hash, rows := range s[of] {
+// facts are what rows with a value in one column have in another, by the value, in the order of these.
+type facts []group
+
+// group is what rows with a value have.
+type group struct {
+	value uint64
+	has   []uint64
+}
+
+// facts are what the rows of a table say of two of its columns. kept: only by values by which rows were kept, of which there are no others then, and not by those with so
+// many that some were not kept.
+func (s samples) facts(of table, by, column string, kept bool) facts {
+	t, asked := s[of], fact{by, column, kept}
+	if t == nil {
+		return nil
+	}
+	if known, ok := t.said[asked]; ok {
+		return known
+	}
+	found := map[uint64][]uint64{}
+	for hash, rows := range t.rows {
+		if kept && len(rows) >= fullGroup {
+			continue
+		}
 		for i := range rows {
 			h, ok := cell(&rows[i], by)
 			if !ok || kept && h != hash {
 				continue
 			}
-			if v, ok := cell(&rows[i], column); ok && !slices.Contains(out[h], v) {
-				out[h] = append(out[h], v)
+			if v, ok := cell(&rows[i], column); ok && !slices.Contains(found[h], v) {
+				found[h] = append(found[h], v)
 			}
 		}
 	}
+	out := make(facts, 0, len(found))
+	for _, value := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, group{value, found[value]})
+	}
+	t.said[asked] = out
 	return out
+}
+
+// common are the groups of the same values.
+func (f facts) common(o facts) [][2]*group {
+	both := make([][2]*group, 0, min(len(f), len(o)))
+	for i, k := 0, 0; i < len(f) && k < len(o); {
+		switch {
+		case f[i].value < o[k].value:
+			i++
+		case f[i].value > o[k].value:
+			k++
+		default:
+			both = append(both, [2]*group{&f[i], &o[k]})
+			i, k = i+1, k+1
+		}
+	}
+	return both
 }
 
 // Bounds of what is taken to be determined.
@@ -78,23 +135,17 @@ func (a agreement) holds() bool {
 }
 
 // agree compares what is determined in one table with what another one says: each value's with its own, and with that of the next one, the null control.
-func agree(here, there map[uint64][]uint64) (a agreement) {
-	var both []uint64
-	for hash := range here {
-		if len(there[hash]) > 0 {
-			both = append(both, hash)
-		}
-	}
-	slices.Sort(both)
+func agree(here, there facts) (a agreement) {
+	both := here.common(there)
 	within := func(list, of []uint64) bool {
 		return !slices.ContainsFunc(list, func(v uint64) bool { return !slices.Contains(of, v) })
 	}
-	for i, hash := range both {
+	for i, x := range both {
 		a.n++
-		if within(here[hash], there[hash]) {
+		if within(x[0].has, x[1].has) {
 			a.agreed++
 		}
-		if within(here[hash], there[both[(i+1)%len(both)]]) {
+		if within(x[0].has, both[(i+1)%len(both)][1].has) {
 			a.decoys++
 		}
 	}
@@ -103,7 +154,7 @@ func agree(here, there map[uint64][]uint64) (a agreement) {
 
 // narrow leaves out of a key of several columns what the others determine.
 func (b *modeller) narrow(src *source) {
-	if len(b.samples[src.name]) == 0 {
+	if !b.samples.has(src.name) {
 		return
 	}
 	for again := true; again && len(src.key) > 1; {
@@ -141,7 +192,7 @@ func (b *modeller) determined(src *source, name string) string {
 
 // same finds the column of an entity's table that a column of another table always equals, where both speak of the same one.
 func (b *modeller) same(src *source, x, c schema.Column, to *source) (column string, found agreement) {
-	if len(b.samples[src.name]) == 0 || len(b.samples[to.name]) == 0 {
+	if !b.samples.has(src.name) || !b.samples.has(to.name) {
 		return "", found
 	}
 	here := b.samples.facts(src.name, x.Name, c.Name, false)

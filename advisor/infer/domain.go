@@ -54,6 +54,14 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		p := newPair(columnName(f.From), columnName(f.To))
 		if e := b.joins[p]; f.Confidence > e.confidence {
 			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+			b.travel[p.a], b.travel[p.b] = true, true
+		}
+	}
+	for i := range snapshot.Echoes {
+		f := &snapshot.Echoes[i]
+		if p := newPair(columnName(f.From), columnName(f.To)); f.Shape == feed.Sibling && f.Confidence > b.asked[p].confidence {
+			b.asked[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+			b.travel[p.a], b.travel[p.b] = true, true
 		}
 	}
 	for i := range snapshot.Statements {

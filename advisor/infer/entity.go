@@ -32,7 +32,8 @@ type source struct {
 	edges   []*model.Relationship  // to the entities whose keys it holds
 	table   *model.Table
 	unique  []schema.Column // nearlyUnique, once asked for
-	implied []string        // why columns of the primary key are not of key: others determine them
+	ids     map[string]string
+	implied []string // why columns of the primary key are not of key: others determine them
 }
 
 // held is a relationship that a column holds, with the occurrence of the partner that stands for it in all tables of the entity.
@@ -49,6 +50,8 @@ type modeller struct {
 	m       *Model
 	sources []*source
 	joins   map[pair]evidence // columns between which values were seen to travel
+	asked   map[pair]evidence // columns of two tables that reads are asked for the same value by, one after the other
+	travel  map[string]bool   // the columns of both
 	duals   map[[2]table]dual // tables that are inserted into together
 	values  sketches          // of columns
 	types   map[string]int    // how many types columns of a name have
@@ -118,7 +121,7 @@ func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
 				b.opaque[name] = "no partition key is known of it"
 				continue
 			}
-			src := &source{name: name, schema: t, noun: noun(t.Name), own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}}
+			src := &source{name: name, schema: t, noun: noun(t.Name), own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}, ids: map[string]string{}}
 			src.base = src
 			for k := range stats {
 				if stats[k].Keyspace == t.Keyspace && stats[k].Table == t.Name {

@@ -132,7 +132,13 @@ const tie = 0.01
 // best finds the table whose key a column most probably holds, nil if none does, several equally, or now one and now another.
 func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
 	list := b.targets(src, c)
-	if len(list) == 0 || len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful || b.either(list) {
+	if len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful {
+		if t := b.finest(list); t != nil {
+			return t.to, t.proof
+		}
+		return nil, nil
+	}
+	if len(list) == 0 || b.either(list) {
 		return nil, nil
 	}
 	return list[0].to, list[0].proof
@@ -231,16 +237,18 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	}
 	cqlType, as := to.schema.Column(key).Type, b.as(src, c, to)
 	switch {
-	case cqlType != c.Type && (cqlType == "uuid" || cqlType == "timeuuid"):
+	case as != src.id(c.Name) && (cqlType == "uuid" || cqlType == "timeuuid"):
 		p.addIf(worded, "type", 1, "%s is made of a %s", c.Name, cqlType)
-	case cqlType != c.Type:
+	case as != src.id(c.Name) && dense(cqlType):
 		p.addIf(worded, "type", 0.2, "%s is made of a number", c.Name)
+	case as != src.id(c.Name):
+		p.addIf(worded, "type", 0.2, "%s is made of texts", c.Name)
 	case cqlType == "uuid" || cqlType == "timeuuid":
 		p.addIf(worded, "type", 1, "both are %s", c.Type)
 	default:
 		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
 	}
-	if d, rows := src.distinct(c.Name), to.rows(); d > 0 && to.stats != nil {
+	if d, rows := b.differing(src, c, as), to.rows(); d > 0 && to.stats != nil {
 		switch {
 		case d <= 1.1*rows:
 			p.addIf(worded, "size", 0.5, "%.0f different values against %.0f keys", d, rows)
@@ -253,6 +261,9 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	}
 	switch e, copied := b.travels(src, c.Name, to); {
 	case e == nil:
+		if x, both := b.siblings(src, c.Name, to); both {
+			p.addIf(worded, "feed", askedAlike*x.confidence, "both are asked for the same value, one after the other: %d of %d looked at", x.hits, x.observed)
+		}
 	case copied == "":
 		p.addIf(worded, "feed", 3*e.confidence, "values travel between them: %d of %d looked at", e.hits, e.observed)
 	default:
@@ -261,8 +272,23 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	return p
 }
 
+// askedAlike is what it says that two columns are asked for the same value, which came from outside: half of what a value says that travels.
+const askedAlike = 1.5
+
+// siblings finds reads that are asked for the same value by a column and by another table's key.
+func (b *modeller) siblings(src *source, column string, to *source) (evidence, bool) {
+	if !b.travel[src.id(column)] {
+		return evidence{}, false
+	}
+	e, both := b.asked[newPair(src.id(column), to.id(to.key[0]))]
+	return e, both
+}
+
 // travels finds the feed between a column and another table's key, in that table or in one of its copies, which is named then: a list delivers ids too.
 func (b *modeller) travels(src *source, column string, to *source) (found *evidence, copied string) {
+	if !b.travel[src.id(column)] {
+		return nil, ""
+	}
 	if e, ok := b.joins[newPair(src.id(column), to.id(to.key[0]))]; ok {
 		found = &e
 	}
@@ -309,7 +335,7 @@ func (b *modeller) hold(src, in *source, c schema.Column, to *source, p proof) {
 	if st := in.column(c.Name); st != nil && st.Nulls > 0 {
 		r.Optional = true
 	}
-	d := in.distinct(c.Name)
+	d := b.differing(in, c, b.as(in, c, to))
 	if d > 0 {
 		r.Reached = min(d, max(1, to.rows()))
 	}

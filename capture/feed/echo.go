@@ -299,12 +299,16 @@ func variableColumn(st *trace.Statement, place int) string {
 	return ""
 }
 
-// echoes finds what there is to say of a variable's echoes: checks among those that explain it, and read-modify-writes among all that are more
+// echoes finds what there is to say of a variable's echoes: checks and siblings among those that explain it, and read-modify-writes among all that are more
 // than coincidence, for that the row is the same is evidence enough.
 func (m *Miner) echoes(at source, p *parameter, observations []observation, found []finding) (out []Feed) {
 	for _, f := range found {
 		if f.source.echo() {
 			if feed, ok := m.check(f, at, p, observations); ok {
+				out = append(out, feed)
+			} else if m.siblings(f.source, at) {
+				feed := m.describe(f, at, p)
+				feed.Shape = Sibling
 				out = append(out, feed)
 			}
 		}
@@ -325,6 +329,12 @@ func (m *Miner) echoes(at source, p *parameter, observations []observation, foun
 		}
 	}
 	return out
+}
+
+// siblings tells whether two variables are of reads of two tables.
+func (m *Miner) siblings(a, b source) bool {
+	x, y := m.statements[a.statement()].statement, m.statements[b.statement()].statement
+	return !x.Write && !y.Write && (x.Table != y.Table || x.Keyspace != y.Keyspace)
 }
 
 // alone finds the sources that are more than coincidence each by itself, whatever else explains the same observations.
@@ -368,6 +378,8 @@ func settled(echoes, feeds []Feed) []Feed {
 			return 0
 		case f.Shape == ReadModifyWrite:
 			return 1
+		case f.Shape == Sibling:
+			return 3
 		}
 		return 2
 	}

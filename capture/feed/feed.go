@@ -34,7 +34,9 @@
 //	read-modify-write  the consumer writes to the very row that the producer read (every column of its key agrees, nine times of ten)
 //	                   and sets columns that were read, mostly to other values; not what is added to (counters, lists)
 //
-// Without IF in the consumer either is a race: what was read may have changed by the time of the write.
+//	sibling            both are reads, of two tables, and what explains the consumer's value best is that the producer was asked for it just before
+//
+// Without IF in the consumer either of the first two is a race: what was read may have changed by the time of the write.
 //
 // Where the link is thin: the false-discovery run of decoys against decoys is made by the tests only; what is inside of user-defined
 // types, tuples and maps is not looked at; feeds between two processes are not seen. Of columns whose values are not compared (float, double,
@@ -64,6 +66,7 @@ const (
 	// Shapes of echoes.
 	Check           Shape = "check"             // whether the producer found a row decides whether the consumer follows
 	ReadModifyWrite Shape = "read-modify-write" // the consumer changes the row that the producer read
+	Sibling         Shape = "sibling"           // reads of two tables that are asked for the same value, which came from outside
 )
 
 // End is one end of a feed: a result column of the producer or a bind variable of the consumer. An echo has two bind variables.
@@ -77,7 +80,7 @@ type End struct {
 }
 
 // Feed is one accepted feed, or echo, with its evidence. All counts are of sampled exchanges. An echo is two statements that are
-// asked for the same value, the second after the first was answered, because of what the first found; it is no join.
+// asked for the same value, the second after the first was answered, because of what the first found, or for the same thing (a sibling); it is no join.
 type Feed struct {
 	From End `json:"from"`
 	To   End `json:"to"`

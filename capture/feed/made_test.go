@@ -10,7 +10,7 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// What a text is made of travels too: an id is delivered as 5 and asked for as "user:5", and the other way round. The same ids without a cause do not.
+// What a text is made of travels too: an id is delivered as 5 and asked for as "user:5", or as u5 and "user:u5", and the other way round. The same ids without a cause do not.
 func TestMadeKeysTravel(t *testing.T) {
 	ends := func(name, result, variable string) *trace.Statement {
 		column := func(c string) []proxy.Column {
@@ -20,7 +20,11 @@ func TestMadeKeysTravel(t *testing.T) {
 	}
 	orders, search, users := ends("orders", "user_id", "id"), ends("search", "name", "ref"), ends("users", "name", "user_id")
 	log := ends("log", "subject", "id")
-	for _, caused := range []bool{true, false} {
+	for n, caused := range []bool{true, false, true, false} {
+		id := "%d" // and texts: "user:u5"
+		if n > 1 {
+			id = "u%d"
+		}
 		h := value.Hasher{K0: 1, K1: 2}
 		r := rand.New(rand.NewPCG(1, 2))
 		m := New(Options{Seed: 3})
@@ -40,11 +44,11 @@ func TestMadeKeysTravel(t *testing.T) {
 				asked = r.IntN(400)
 			}
 			if i%2 == 0 {
-				say(orders, fmt.Sprint("o", i), fmt.Sprint(user))
-				say(search, fmt.Sprint("user:", asked), fmt.Sprint("name of ", asked))
+				say(orders, fmt.Sprint("o", i), fmt.Sprintf(id, user))
+				say(search, fmt.Sprintf("user:"+id, asked), fmt.Sprint("name of ", asked))
 			} else {
-				say(log, fmt.Sprint("l", i), fmt.Sprint("user#", user))
-				say(users, fmt.Sprint(asked), fmt.Sprint("name of ", asked))
+				say(log, fmt.Sprint("l", i), fmt.Sprintf("user#"+id, user))
+				say(users, fmt.Sprintf(id, asked), fmt.Sprint("name of ", asked))
 			}
 			now += 40e6
 		}
@@ -53,7 +57,7 @@ func TestMadeKeysTravel(t *testing.T) {
 			found[f.From.Table+"."+f.From.Column+" "+f.To.Table+"."+f.To.Column] = true
 		}
 		if caused != found["orders.user_id search.ref"] || caused != found["log.subject users.user_id"] || !caused && len(found) > 0 {
-			t.Errorf("caused %v: %v", caused, found)
+			t.Errorf("%s, caused %v: %v", id, caused, found)
 		}
 	}
 }

@@ -209,14 +209,21 @@ func (m *Miner) Add(x *trace.Execution) {
 	m.add(e)
 }
 
-// madeOf are the identifiers that the i-th value is made of.
+// madeOf are the identifiers that the i-th value is made of: integers and UUIDs first, then texts from the last on, for what is in front ("user:") is mostly
+// the same in all.
 func madeOf(list []value.Made, i int) (out [maxMade]uint64) {
 	n := 0
-	for _, m := range list {
-		if int(m.Of) == i && n < maxMade {
+	take := func(m *value.Made, isText bool) {
+		if int(m.Of) == i && n < maxMade && isText == (m.Class == value.Text) {
 			out[n] = m.Hash
 			n++
 		}
+	}
+	for k := range list {
+		take(&list[k], false)
+	}
+	for k := range list {
+		take(&list[len(list)-1-k], true)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // Bounds of a Book's memory (docs/design/mapping.md 2.8): 40 KB for a column at the most, 17 KB for a parameter or a table, so some
-// 75 MB in all.
+// 75 MB in all, and 9 MB for what texts are made of.
 const (
 	maxColumns    = 1_000
 	maxParameters = 1_000
@@ -32,6 +32,8 @@ const (
 	columnValues  = 1_024 // hashes kept
 	otherValues   = 256
 	maxFresh      = 1 << 18 // values that are remembered for ten minutes
+	maxPieces     = 1_000   // of texts, of all columns
+	firstTexts    = 128     // of a column: a piece that none of these has is not looked for
 )
 
 const freshFor = int64(10 * time.Minute)
@@ -46,6 +48,7 @@ type Book struct {
 	met        map[*Table]*meeter
 	plans      map[*trace.Statement]*plan
 	keys       sample
+	pieces     int // of all columns
 	recent     *sketch.Recent
 	last       int64 // of the executions, on their clock
 	lists      []uint32
@@ -180,8 +183,8 @@ func (b *Book) Add(e *trace.Execution) {
 		c.value(v)
 		b.recent.Seen(v.Hash, e.End)
 	}
-	made(e.MadeBinds, e.Binds, p.binds)
-	made(e.MadeCells, e.Cells, p.cells)
+	b.made(e.MadeBinds, e.Binds, p.binds)
+	b.made(e.MadeCells, e.Cells, p.cells)
 	b.touched(e, p.table)
 	if !e.Failed {
 		b.keys.add(e, p)
@@ -255,7 +258,7 @@ func (c *column) value(v *value.Value) {
 }
 
 // made takes in what texts are made of.
-func made(list []value.Made, of []value.Value, columns []*column) {
+func (b *Book) made(list []value.Made, of []value.Value, columns []*column) {
 	for _, m := range list {
 		i := int(of[m.Of].Index)
 		if i >= len(columns) || columns[i] == nil || m.Piece >= value.MaxPieces {
@@ -267,6 +270,10 @@ func made(list []value.Made, of []value.Value, columns []*column) {
 		}
 		x := c.pieces[m.Piece][m.Class]
 		if x == nil {
+			if b.pieces >= maxPieces || c.Read+c.Bound > firstTexts {
+				continue
+			}
+			b.pieces++
 			x = &Piece{Number: m.Piece, Class: m.Class.String(), Values: sketch.New(otherValues)}
 			c.pieces[m.Piece][m.Class] = x
 		}

@@ -26,7 +26,7 @@
 // No value is in it. Estimates and sizes are; of numbers the position of the highest bit. For columns whose literals are
 // allowed there are the exact range, and frequent literals: those seen at least 5 times, from at least 2 client processes.
 //
-// Of texts that are joined of integers and UUIDs ("user:123") the pieces have sketches of their own, 4 KB each.
+// Of texts that are joined ("user:123", "acme|bob") the pieces have sketches of their own, up to 9 KB each.
 //
 // Where it is thin: what is inside of maps, tuples and user-defined types is not looked at; derived columns (a date made
 // of a timestamp) are not tested for; only the first 32 rows of an answer count.

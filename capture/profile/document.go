@@ -50,7 +50,7 @@ type Column struct {
 
 	Distinct float64        `json:"distinct"` // estimate of the number of different values
 	Values   *sketch.Values `json:"values,omitempty"`
-	// Pieces are the identifiers that its texts are made of (123 of "user:123"), by place and class.
+	// Pieces are what its texts are joined of (123 of "user:123", acme of "acme|bob"), by place and class.
 	Pieces []Piece `json:"pieces,omitempty"`
 }
 

@@ -302,3 +302,38 @@ func TestEqualityIsPartOfTheRow(t *testing.T) {
 		t.Errorf("the row has %v", found)
 	}
 }
+
+// Parts of texts are kept of columns whose first texts have them, of so many columns, and of no more.
+func TestPiecesAreBounded(t *testing.T) {
+	h := value.Hasher{K0: 5, K1: 6}
+	say := func(b *Book, st *trace.Statement, text string) {
+		e := &trace.Execution{Statement: st, Binds: []value.Value{h.Of(value.Text, []byte(text))}, Rows: -1}
+		h.Made([]byte(text), func(m value.Made) { e.MadeBinds = append(e.MadeBinds, m) })
+		b.Add(e)
+	}
+	named := func(i int) *trace.Statement {
+		return &trace.Statement{Fingerprint: fmt.Sprint(i), Keyspace: "shop", Table: "t", Variables: []proxy.Column{of("t", fmt.Sprint("c", i))}}
+	}
+	b := New(Options{Began: began, Started: began})
+	first, late := named(0), named(1)
+	for i := range 400 {
+		say(b, first, fmt.Sprint("user:u", i))
+		if say(b, late, fmt.Sprint("u", i)); i > firstTexts {
+			say(b, late, fmt.Sprint("user:u", i))
+		}
+	}
+	for _, c := range b.Document().Epochs[0].Columns {
+		switch {
+		case c.Name == "c1" && len(c.Pieces) > 0:
+			t.Errorf("parts that came late are kept: %v", c.Pieces)
+		case c.Name == "c0" && (len(c.Pieces) != 2 || c.Pieces[1].Seen != 400 || c.Pieces[1].Values.Total() != 400 || c.Pieces[0].Values.Distinct() != 1):
+			t.Errorf("parts %+v", c.Pieces)
+		}
+	}
+	for i := range maxColumns {
+		say(b, named(2+i), "one:two:three")
+	}
+	if b.pieces != maxPieces {
+		t.Errorf("%d parts are kept, %d at most", b.pieces, maxPieces)
+	}
+}

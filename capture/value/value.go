@@ -116,6 +116,7 @@ func OfMagnitude(m int8) int64 {
 type Hasher struct {
 	K0, K1  uint64
 	scratch []byte
+	number  []byte
 }
 
 // Each calls yield for a value, or for each element if it is a list or a set: with its hash if its class has one.

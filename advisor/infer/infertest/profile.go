@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/sketch"
@@ -15,7 +16,7 @@ type Rows struct {
 	Keyspace string
 	sketches map[[2]string]*sketch.Values
 	keys     map[uint64]*profile.Key
-	pieces   map[[2]string]*profile.Piece
+	pieces   map[[2]string][]profile.Piece
 }
 
 // Hash stands for a value's hash. Equal values have equal ones, whatever column they are in.
@@ -51,15 +52,30 @@ func (r *Rows) Add(table string, cells ...string) {
 // Made adds a row with one text, which is made of an identifier of a class, after something else: "user:5".
 func (r *Rows) Made(table, column, class, prefix, identifier string) {
 	r.Add(table, column, prefix+identifier)
-	of := [2]string{table, column}
+	r.piece(table, column, 1, class, identifier)
+}
+
+// Joined adds a row with a text that is joined of parts ("acme|bob"), and further cells.
+func (r *Rows) Joined(table, column string, parts []string, cells ...string) {
+	r.Add(table, append([]string{column, strings.Join(parts, "|")}, cells...)...)
+	for i, part := range parts {
+		r.piece(table, column, i, "text", part)
+	}
+}
+
+func (r *Rows) piece(table, column string, number int, class, part string) {
 	if r.pieces == nil {
-		r.pieces = map[[2]string]*profile.Piece{}
+		r.pieces = map[[2]string][]profile.Piece{}
 	}
-	if r.pieces[of] == nil {
-		r.pieces[of] = &profile.Piece{Number: 1, Class: class, Values: sketch.New(256)}
+	of := [2]string{table, column}
+	list := r.pieces[of]
+	i := slices.IndexFunc(list, func(p profile.Piece) bool { return int(p.Number) == number && p.Class == class })
+	if i < 0 {
+		list = append(list, profile.Piece{Number: uint8(number), Class: class, Values: sketch.New(256)}) // #nosec G115 -- few
+		i, r.pieces[of] = len(list)-1, list
 	}
-	r.pieces[of].Seen++
-	r.pieces[of].Values.Add(Hash(identifier))
+	list[i].Seen++
+	list[i].Values.Add(Hash(part))
 }
 
 // Document is what was built, of one epoch.
@@ -67,9 +83,7 @@ func (r *Rows) Document() *profile.Document {
 	e := profile.Epoch{ID: 1, Source: 1, Began: Start, Last: Start}
 	for of, values := range r.sketches {
 		c := profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Read: values.Total(), Values: values, Distinct: values.Distinct()}
-		if p := r.pieces[of]; p != nil {
-			c.Pieces = []profile.Piece{*p}
-		}
+		c.Pieces = r.pieces[of]
 		e.Columns = append(e.Columns, c)
 	}
 	slices.SortFunc(e.Columns, func(a, b profile.Column) int {
