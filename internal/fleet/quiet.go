@@ -159,6 +159,12 @@ const mostLooks = 64
 
 // agree takes from beats what all members are known to have followed; m.mu is held.
 func (m *Member) agree(began time.Duration, epoch int64) {
+	for _, e := range m.register {
+		if !e.Heeds { // it may lead, and compare as soon as it has verified: what was agreed on before it came holds no more
+			m.looks, m.agreed = nil, never
+			return
+		}
+	}
 	if len(m.looks) < mostLooks {
 		m.looks = append(m.looks, looked{began, epoch})
 	}
@@ -170,7 +176,7 @@ func (m *Member) agree(began time.Duration, epoch int64) {
 // followed reports whether every member has said that it follows an epoch, and may be believed; m.mu is held.
 func (m *Member) followed(epoch int64) bool {
 	for id, e := range m.register {
-		if s := m.sights[id]; s == nil || !e.Heeds || s.beat.Incarnation != e.Incarnation || s.beat.Seen < epoch {
+		if s := m.sights[id]; s == nil || s.beat.Incarnation != e.Incarnation || s.beat.Seen < epoch {
 			return false
 		}
 	}
