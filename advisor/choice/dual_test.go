@@ -258,6 +258,27 @@ func TestSpacePrice(t *testing.T) {
 	}
 }
 
+// TestFullSpace: where what must be there fills the space whatever that costs, its price ends, and the bound is not of rounding. (It rose to 10^14 times what all else cost, and a bound of 1.06 came of it
+// where the least is 1.)
+func TestFullSpace(t *testing.T) {
+	over := func(weight float64, arcs ...Arc) Demand { return Demand{Weight: weight, States: 3, Arcs: arcs} }
+	p := &Problem{Space: 1, Tables: []Table{{Size: 1}, {}, {Size: 1}}, Demands: []Demand{
+		over(0, Arc{From: Source, To: Sink, Table: 0}), over(0, Arc{From: Source, To: Sink, Table: 0}),
+		over(0, Arc{From: Source, To: 2, Table: 0}, Arc{From: Source, To: 2, Table: 2}, Arc{From: 2, To: Sink, Table: 0}),
+		over(1, Arc{From: Source, To: Sink, Price: 1, Table: 0}, Arc{From: Source, To: Sink, Price: 1, Table: 1}),
+	}}
+	in, err := compileProblem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newDual(in, in.status)
+	x.initMultipliers()
+	x.initSpacePrice(context.Background())
+	if !x.evaluate() || x.bound > 1+1e-9 || x.spacePrice() > 1e8 {
+		t.Errorf("at least %g at a price of %g, and the least is 1", x.bound, x.spacePrice())
+	}
+}
+
 // TestBranching: a branch and bound that may look at as much as it is given bounds what it did not come to, and what it comes to is a choice that was to be had; searched to its end it has the least
 // of those that are accepted.
 func TestBranching(t *testing.T) {
