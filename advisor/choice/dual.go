@@ -93,7 +93,8 @@ func (x *dual) initSpacePrice(ctx context.Context) {
 	defer func() { x.fixed, x.theta = false, 0 }()
 	best, most := slices.Clone(x.lambda), x.bound
 	low, high := 0.0, math.Inf(1)
-	m := newSearch(x.in, 0).priceScale() / x.space * x.in.unit
+	first := newSearch(x.in, 0).priceScale() / x.space * x.in.unit
+	m := first
 	for range charges {
 		x.setSpacePrice(m)
 		x.theta = 0
@@ -110,6 +111,9 @@ func (x *dual) initSpacePrice(ctx context.Context) {
 			high = m
 		}
 		switch {
+		case math.IsInf(high, 1) && m > chargeMost*first:
+			copy(x.lambda, best) // what is still open must be
+			return
 		case math.IsInf(high, 1):
 			m *= chargeFar
 		case low == 0:
@@ -125,12 +129,14 @@ func (x *dual) initSpacePrice(ctx context.Context) {
 }
 
 // How a price of space is looked for: so many prices, so many steps at each, from one to the next until there is one on either side, and how
-// close they are in the end.
+// close they are in the end. Space that costs so many times as much as anything else is not made dearer: what must be open fills it, and rounding of what that costs
+// would be more than the rest of the bound.
 const (
 	charges     = 24
 	chargeSteps = 60
 	chargeFar   = 4
 	chargeClose = 1.02
+	chargeMost  = 1e6
 )
 
 // recentSpace is the space of what was open lately.

@@ -388,6 +388,34 @@ func TestSmoothed(t *testing.T) {
 	}
 }
 
+// TestSmoothedCosts: what designs cost at their steps, and what leads to the first and from each to the next, is together what the sequence of them costs, and not allowed where that is not.
+func TestSmoothedCosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := problems(t)
+		p.Life = 0
+		in, err := newInstance(p)
+		if err != nil {
+			return
+		}
+		s := &smoothing{in: in, paths: newPaths(in.states)}
+		for list := range p.sequences() {
+			sum, dead := s.initialCost(list[0]), false
+			for k, design := range list {
+				for n, is := range design {
+					dead = dead || is && in.status[k][n] == closed // of no use to anything
+				}
+				if sum += s.designCost(k, design); k > 0 {
+					c := s.changeBetween(list[k-1], design)
+					sum += s.changeCost(k, &c)
+				}
+			}
+			if want := p.Cost(list); !dead && sum != want || dead && !math.IsInf(sum, 1) {
+				t.Fatalf("%v costs %g, design by design %g", list, want, sum)
+			}
+		}
+	})
+}
+
 // TestMoves: whatever annealing does, and takes back, its sizes and births are those of the present sequence, tables that are settled stay, and held ones are not closed.
 func TestMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
