@@ -98,6 +98,9 @@ func (c *conn) fillRequest(r *Request, v *wire.View, body []byte) {
 		// The client knows other result columns than we do (the table was altered): only Cassandra can tell which.
 		r.Unusual = true
 	}
+	if r.Prepared != nil && !r.Prepared.Alike(r.Version) { // what is known of its columns was said to a client of another version
+		r.Unusual = true
+	}
 }
 
 // forget lets go of the body.

@@ -30,10 +30,13 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 	order(keys, read.LookUp.Partition)
 	found := make([]proxy.Rows, len(keys)) // by the key's place
 	portions := r.portions(read, keys)
-	err := exec.Each(ctx, len(portions), r.Parallel, func(ctx context.Context, i int) error {
-		p := portions[i]
+	load := r.load(read, len(keys))
+	ask := func(ctx context.Context, p portion) error {
 		if p.several {
 			err := r.fetchSeveral(ctx, read, bound, keys, p, q, from, found)
+			if err == nil {
+				return load.add(found, p.places)
+			}
 			if !refused(err) {
 				return err
 			}
@@ -49,8 +52,13 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 			}
 			found[place] = a.Rows
 		}
-		return nil
-	})
+		return load.add(found, p.places)
+	}
+	ahead, err := load.first(func() error { return ask(ctx, portions[0]) })
+	if rest := portions[ahead:]; err == nil {
+		err = exec.Each(ctx, len(rest), r.Parallel, func(ctx context.Context, i int) error { return ask(ctx, rest[i]) })
+	}
+	load.learn()
 	if err != nil {
 		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), err)
 	}

@@ -136,6 +136,42 @@ func TestNoRowsOtherColumns(t *testing.T) {
 	}
 }
 
+// TestFetchBounded: an answer that is large in bytes is not put together; once that is known nothing is asked for it, but now and then to see
+// whether it is still so, and small ones are answered meanwhile.
+func TestFetchBounded(t *testing.T) {
+	db, read, reader := reader(t, "SELECT x, p FROM k.t WHERE v = ? ALLOW FILTERING")
+	for i := range 40 {
+		fill(t, db, i, 7)
+	}
+	session := &counting{Session: db, text: read.Several}
+	reader.Session, reader.Bytes = session, 150 // some 7 a row
+	q := kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("a")}}}}
+	large := func() (asked int64) {
+		t.Helper()
+		before := session.n.Load()
+		if rows, err := reader.Read(t.Context(), read, q); !errors.Is(err, kind.ErrUnsuited) {
+			t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		return session.n.Load() - before
+	}
+	if n := large(); n != 1 {
+		t.Errorf("%d of 3 requests were made before it was seen that the rows are too large", n)
+	}
+	asked := int64(0)
+	for range 200 {
+		asked += large()
+	}
+	if asked != 3 {
+		t.Errorf("%d requests for what is known to be too large", asked)
+	}
+	reader.Bytes = 1000
+	for range 2 {
+		if rows, err := reader.Read(t.Context(), read, q); err != nil || len(rows) != 40 {
+			t.Errorf("%d rows, %v", len(rows), err)
+		}
+	}
+}
+
 // counting is a session that counts the statements of a text.
 type counting struct {
 	exec.Session

@@ -19,11 +19,13 @@ type Reader struct {
 	Session  exec.Session
 	Entries  int // most entries of one value that are followed; a look-up may have a lower bound of its own
 	Parallel int // requests for rows of one read that are under way at a time
+	Bytes    int // most bytes of one answer, which is held as a whole until it is sent; 0: mostBytes
 	// Candidates, if set, returns keys of base rows that may belong to an answer besides those that have an entry; ok is
 	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
 	Candidates func(*match.LookUp) (keys [][][]byte, ok bool)
 
 	refused sync.Map // texts of match.Read.Several that Cassandra refuses
+	sizes   sync.Map // *mean of a row, by match.Read.Fetch
 }
 
 // Read answers a request from the look-up. See the package comment for the steps.
