@@ -149,3 +149,38 @@ func TestWhatIsOwedIsVerifiedFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoHasFollowedIsNotAllWhoDo: the leader turns a change back, and one member has followed that while another answers by the change still. Writes through the one wait for the other.
+func TestWhoHasFollowedIsNotAllWhoDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		f := newFleet(t, 3)
+		defer f.close()
+		_, err := f.leader().engine.Approve(ctx, "r-1", advice(t), "ann")
+		must(t, err)
+		for _, w := range f.all {
+			w.answered()
+		}
+		leader, one, other := f.leader(), f.all[1], f.all[2]
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest ") {
+				return exec.ErrNoConnection
+			}
+			return nil
+		})
+		must(t, leader.engine.manager.Reverify(ctx, "r-1", "for the test"))
+		must(t, one.member.Step(ctx))
+		if a := other.say(byGuest, str("guest1")); a.forwarded || one.state() != migrate.Verify {
+			t.Fatal("one was to have followed, and the other was not")
+		}
+		if a := one.say(insertRow, str("room9"), num(9), num(1), str("guest1"), str("new")); a.failed {
+			t.Error("the write failed")
+		}
+		other.same("guest1")
+		f.db.Before.Clear()
+		for _, w := range f.all {
+			w.answered()
+			w.same("guest1")
+		}
+	})
+}

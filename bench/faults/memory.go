@@ -93,7 +93,6 @@ type mutant struct {
 	leaseless bool // reads are answered whether the lease holds or not
 	hasty     bool // a state is left upwards without the acknowledgement of the others
 	heedless  bool // a write whose entry can not be written goes on at once, whatever others still answer by
-	carefree  bool // what is stored counts as followed by all at once: writes do not wait though others may be ahead
 	forgetful bool // some entries go nowhere, though their writes are answered
 }
 

@@ -185,10 +185,6 @@ type spoilt struct {
 	mutant mutant
 }
 
-func (s *spoilt) Followed(moment time.Duration) bool {
-	return s.mutant.carefree || s.Member.Followed(moment)
-}
-
 func (s *spoilt) Serving() bool { return s.mutant.leaseless || s.Member.Serving() }
 
 func (s *spoilt) Barrier(ctx context.Context, progress func(string)) error {

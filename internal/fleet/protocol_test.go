@@ -82,3 +82,52 @@ func TestALateBeatGrantsNothing(t *testing.T) {
 		t.Error("did not serve though a beat came that is new for certain")
 	}
 }
+
+// What was stored before a moment is followed by all once each has said that it sees an epoch that was read later; by nobody's word where a member begins things to be relied on without
+// asking, and for no longer than a lease without a look, as this member may have been taken off the register.
+func TestFollowed(t *testing.T) {
+	at, moment := time.Duration(0), time.Duration(0)
+	m := New(Options{ID: "x", Lease: 4 * time.Second, Now: func() time.Duration { return at }, Truth: Truth{Rules: func() uint64 { return 0 }}})
+	look := func(epoch, seenByX, seenByY int64) bool {
+		at += time.Second
+		beats := map[string]json.RawMessage{}
+		for id, seen := range map[string]int64{"x": seenByX, "y": seenByY} {
+			beats[id], _ = json.Marshal(Beat{Incarnation: 1, Counter: int64(at), Seen: seen})
+		}
+		m.conclude(at, epoch, beats)
+		return m.Followed(moment)
+	}
+	register := func(heeds bool) {
+		m.place, m.register = registered, map[string]Entry{"x": {ID: "x", Incarnation: 1, Heeds: true}, "y": {ID: "y", Incarnation: 1, Heeds: heeds}}
+	}
+	register(true)
+	look(6, 6, 6)
+	moment = m.Moment() + 1 // something is stored, as epoch 7
+	if look(7, 6, 6) || look(7, 7, 6) || look(8, 7, 6) {
+		t.Error("y has not followed it")
+	}
+	if !look(8, 8, 7) || !look(9, 8, 7) {
+		t.Error("all have followed it")
+	}
+	at += 4 * time.Second
+	if m.Followed(moment) {
+		t.Error("it has not looked for as long as a lease")
+	}
+	if !look(9, 9, 9) {
+		t.Error("it has looked again")
+	}
+	register(false)
+	moment = m.Moment() + 1
+	for range 2 {
+		if look(10, 10, 10) {
+			t.Error("y begins what is relied on without asking")
+		}
+	}
+	if register(true); !look(10, 10, 10) {
+		t.Error("both heed now")
+	}
+	m.place = outside
+	if m.Followed(moment) {
+		t.Error("this member is on no register")
+	}
+}
