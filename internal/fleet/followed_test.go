@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestFollowed: what was stored before a moment is followed by all once each has said so of an epoch that was found later, and by nobody any more once a member
+// TestFollowedBesideAnEarlierBuild: what was stored before a moment is followed by all once each has said so of an epoch that was found later, and by nobody any more once a member
 // is there that need not wait for others.
-func TestFollowed(t *testing.T) {
+func TestFollowedBesideAnEarlierBuild(t *testing.T) {
 	at := 10 * time.Second
 	m := New(Options{ID: "a", Lease: 4 * time.Second, Now: func() time.Duration { return at }})
 	m.place, m.previous = registered, at
