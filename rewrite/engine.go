@@ -197,7 +197,7 @@ func New(o Options) (*Engine, error) {
 	parts := migrate.Parts{Session: o.Session, Kinds: o.Kinds, Runners: e.runners, Store: o.Store, Changes: o.Changes,
 		Traffic: o.Traffic, Publish: e.publish, Schema: o.Schema, Now: o.Now, Log: o.Log, Role: o.Role, Blocked: e.blocked, Missed: e.missed, Doubted: e.doubted, Covered: e.covered}
 	if o.Members != nil {
-		parts.Traffic, parts.Shared, parts.Lead, parts.Current = everywhere{o.Traffic, o.Members}, true, o.Members.Lead, o.Members.Serving
+		parts.Traffic, parts.Shared, parts.Lead, parts.Current = everywhere{e, o.Members}, true, o.Members.Lead, o.Members.Serving
 	}
 	e.manager = migrate.New(parts, o.Migrate)
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
