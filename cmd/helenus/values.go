@@ -26,8 +26,8 @@ func flowsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "flows", Short: "The joins that the application does by hand: from which result column to which bind variable", Args: usage(cobra.NoArgs),
 		Long: `Lists where a value that one statement returned was bound in another shortly after, more often than by coincidence. After these
-come checks (the first statement is there to see whether there is a row: that decides whether the second follows) and
-read-modify-writes (the second changes the row that the first read). "race" says that the second is a write without IF, so what
+come checks (the first statement is there to see whether there is a row: that decides whether the second follows),
+read-modify-writes (the second changes the row that the first read) and siblings (two tables are read by the same value). "race" says that the second is a write without IF, so what
 was read may have changed meanwhile.
 
 support   of the values bound that were looked at, how many had been returned shortly before; chance is how many of as many
