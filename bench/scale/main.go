@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
@@ -39,30 +40,48 @@ func run(args []string, stdout, stderr io.Writer) int {
 	tables := flags.Int("tables", 500, "tables")
 	keyspaces := flags.Int("keyspaces", 10, "keyspaces")
 	seed := flags.Uint64("seed", 1, "of the made-up cluster")
+	composed := flags.Bool("composed", false, "with -statements: keys are made of others")
+	inference := flags.Bool("inference", false, "only the model, in this process")
 	profile := flags.String("profile", "", "work in this process, and write a profile of its processor time to this file")
 	if flags.Parse(args) != nil {
 		return 2
 	}
-	sizes := []size{{625, 63, 2, *seed}, {1250, 125, 3, *seed}, {2500, 250, 5, *seed}, {5000, 500, 10, *seed}, {5000, 500, 1, *seed}}
+	sizes := []size{
+		{625, 63, 2, *seed, false}, {1250, 125, 3, *seed, false}, {2500, 250, 5, *seed, false}, {5000, 500, 10, *seed, false}, {5000, 500, 1, *seed, false},
+		{1250, 125, 3, *seed, true}, {5000, 500, 10, *seed, true}, {5000, 500, 1, *seed, true},
+	}
 	if *statements > 0 {
-		sizes = []size{{*statements, *tables, *keyspaces, *seed}}
+		sizes = []size{{*statements, *tables, *keyspaces, *seed, *composed}}
 	}
 	if *profile != "" {
-		if err := profiled(sizes[0], *profile); err != nil {
+		if err := profiled(sizes[0], *profile, *inference); err != nil {
 			fmt.Fprintln(stderr, "scale:", err)
 			return 1
 		}
 		return 0
 	}
-	fmt.Fprintln(stdout, "| statements | tables | keyspaces | processor s | greatest MB | advised |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- |")
+	if *inference {
+		fmt.Fprintln(stdout, "| statements | tables | keyspaces | keys of others | inference, processor s |")
+		fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- |")
+		for _, s := range sizes {
+			used, err := s.inferred()
+			if err != nil {
+				fmt.Fprintln(stderr, "scale:", err)
+				return 1
+			}
+			fmt.Fprintf(stdout, "| %d | %d | %d | %t | %.2f |\n", s.statements, s.tables, s.keyspaces, s.composed, used.Seconds())
+		}
+		return 0
+	}
+	fmt.Fprintln(stdout, "| statements | tables | keyspaces | keys of others | processor s | greatest MB | advised |")
+	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range sizes {
 		t, err := s.taken()
 		if err != nil {
 			fmt.Fprintln(stderr, "scale:", err)
 			return 1
 		}
-		fmt.Fprintf(stdout, "| %d | %d | %d | %.1f | %.0f | %d |\n", s.statements, s.tables, s.keyspaces, t.processor.Seconds(), float64(t.memory)/1e6, len(t.advice.Recommendations))
+		fmt.Fprintf(stdout, "| %d | %d | %d | %t | %.1f | %.0f | %d |\n", s.statements, s.tables, s.keyspaces, s.composed, t.processor.Seconds(), float64(t.memory)/1e6, len(t.advice.Recommendations))
 	}
 	return 0
 }
@@ -101,12 +120,24 @@ func children() (u syscall.Rusage) {
 	return u
 }
 
+// inferred is what a model takes.
+func (s size) inferred() (time.Duration, error) {
+	snapshot, sc, stats := s.cluster()
+	var before, after syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &before) // it can only fail for another address or word
+	if _, err := infer.WithCorrections(snapshot, sc, stats, nil); err != nil {
+		return 0, err
+	}
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
+	return processor(after) - processor(before), nil
+}
+
 func processor(u syscall.Rusage) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// profiled works out a round in this process.
-func profiled(s size, file string) error {
+// profiled works out a round in this process, or only the model.
+func profiled(s size, file string, inference bool) error {
 	in := s.input()
 	f, err := os.Create(file) // #nosec G304 -- named by who runs it
 	if err != nil {
@@ -115,7 +146,11 @@ func profiled(s size, file string) error {
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return err
 	}
-	_, err = recommend.Make(context.Background(), in)
+	if inference {
+		_, err = infer.WithCorrections(in.Snapshot, in.Schema, in.Statistics, nil)
+	} else {
+		_, err = recommend.Make(context.Background(), in)
+	}
 	pprof.StopCPUProfile()
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // is the same in every run, so that decides; processor time, which others disturb, is the least of three.
 func TestRoundsGrowWithTheTraffic(t *testing.T) {
 	const most = 2.6
-	small, large := size{300, 30, 1, 1}, size{600, 60, 1, 1}
+	small, large := size{300, 30, 1, 1, false}, size{600, 60, 1, 1, false}
 	allocated := func(s size) float64 {
 		in := s.input()
 		var before, after runtime.MemStats
@@ -64,7 +64,7 @@ func TestRoundsGrowWithTheTraffic(t *testing.T) {
 
 // TestClusterIsTheSame: the same size and seed make the same cluster.
 func TestClusterIsTheSame(t *testing.T) {
-	s := size{200, 20, 2, 7}
+	s := size{200, 20, 2, 7, false}
 	a, schemaOfA, _ := s.cluster()
 	b, schemaOfB, _ := s.cluster()
 	if len(a.Statements) != 200 || len(a.Feeds) == 0 || len(schemaOfA.Keyspaces) != 2 || len(schemaOfB.Keyspaces) != 2 {
@@ -79,7 +79,7 @@ func TestClusterIsTheSame(t *testing.T) {
 
 // TestLongJoins: what the application joins over more entities than tables are designed for is said to be so, and the round ends.
 func TestLongJoins(t *testing.T) {
-	a, err := recommend.Make(context.Background(), size{600, 60, 1, 1}.input())
+	a, err := recommend.Make(context.Background(), size{600, 60, 1, 1, false}.input())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestLargeRound(t *testing.T) {
 		t.Skip("HELENUS_TEST_LONG is not set: two rounds of half a minute of one core")
 	}
 	for keyspaces, most := range map[int]time.Duration{1: 40 * time.Second, 10: 30 * time.Second} {
-		x, err := size{5000, 500, keyspaces, 1}.taken()
+		x, err := size{5000, 500, keyspaces, 1, false}.taken()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -10,19 +11,15 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/feed"
-	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
-	"github.com/helenus-db/helenus/capture/sketch"
 )
 
 // size is that of a made-up cluster.
 type size struct {
 	statements, tables, keyspaces int
 	seed                          uint64
+	composed                      bool // keys are made of others: a tenant is in each, and lists number what is in them
 }
-
-// kept is how many hashes a sketch of a column keeps here, as capture/profile does.
-const kept = 1024
 
 // thing is a table of the made-up cluster.
 type thing struct {
@@ -33,13 +30,15 @@ type thing struct {
 	indexed             string
 	rows                float64
 	byKey, insert       string // fingerprints
-	values              *sketch.Values
+	tenant              *thing // whose key comes first in its own, nil if there is none
+	numbered            bool   // sub is a number within the list
 }
 
 // ref is a column that holds the key of another table.
 type ref struct {
 	column string
 	of     *thing
+	number string // column with the number of a list's member, whose list column holds; "" if it holds a key by itself
 }
 
 // The words that tables are called by: areas of a business, and what there is in each.
@@ -74,7 +73,7 @@ func (s size) cluster() (*capture.Snapshot, *schema.Schema, []schema.Stats) {
 			traffic[t.keyspace].Together(t.insert, all[i-1].insert, [2]int{0, 0})
 		}
 	}
-	out := &capture.Snapshot{From: infertest.Start, To: infertest.Start.Add(time.Hour), Profiles: profiles(r, all)}
+	out := &capture.Snapshot{From: infertest.Start, To: infertest.Start.Add(time.Hour), Profiles: s.profiles(r, all)}
 	for n := range s.keyspaces {
 		one := traffic[keyspaceName(n)].Snapshot()
 		out.Statements = append(out.Statements, one.Statements...)
@@ -109,7 +108,7 @@ func (s size) things(r *rand.Rand) []*thing {
 				if r.IntN(4) == 0 {
 					column = "ref_" + plains[j%len(plains)]
 				}
-				t.refs = append(t.refs, ref{column, other})
+				t.refs = append(t.refs, ref{column: column, of: other})
 			}
 			if r.IntN(3) == 0 { // a list of another's
 				t.sub, t.key = t.key, t.refs[0].column
@@ -127,8 +126,42 @@ func (s size) things(r *rand.Rand) []*thing {
 		}
 		all, of[t.keyspace] = append(all, t), append(before, t)
 	}
+	if s.composed {
+		compose(all)
+	}
 	return all
 }
+
+// compose makes the keys of tables of others: the first of a keyspace that is no list is the tenant, whose key goes before that of all after it; every other list
+// numbers its members, and whoever refers to one of these does so by the list and the number.
+func compose(all []*thing) {
+	tenants := map[string]*thing{}
+	lists := 0
+	for _, t := range all {
+		if t.tenant = tenants[t.keyspace]; t.tenant == nil && t.sub == "" && len(t.refs) == 0 {
+			t.rows, tenants[t.keyspace] = 200, t
+		}
+		if t.sub != "" {
+			if lists++; lists%2 == 0 {
+				t.sub, t.numbered = "no", true
+			}
+		}
+		if t.tenant != nil {
+			t.refs = slices.DeleteFunc(t.refs, func(x ref) bool { return x.of == t.tenant && x.column != t.key })
+			if t.sub != "" && t.refs[0].of == t.tenant { // it is in its key already
+				t.tenant = nil
+			}
+		}
+		for i := range t.refs {
+			if x := &t.refs[i]; x.of.numbered && (i > 0 || t.sub == "") {
+				x.number = x.column + "_no"
+			}
+		}
+	}
+}
+
+// tenantColumn is what the tenant's key is called in the keys of others.
+const tenantColumn = "tenant_id"
 
 // describe makes the schema of the tables, and what is measured of them.
 func describe(all []*thing) (*schema.Schema, []schema.Stats) {
@@ -138,12 +171,18 @@ func describe(all []*thing) (*schema.Schema, []schema.Stats) {
 		if n := len(sc.Keyspaces); n == 0 || sc.Keyspaces[n-1].Name != t.keyspace {
 			sc.Keyspaces = append(sc.Keyspaces, schema.Keyspace{Name: t.keyspace, Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "3"}})
 		}
-		partitions := t.rows
+		partitions, partition := t.rows, t.key+" uuid"
 		measured := []string{fmt.Sprintf("%s %.0f 16", t.key, t.rows)}
 		clustering := ""
 		if t.sub != "" {
-			clustering, partitions = t.sub+" uuid", t.refs[0].of.rows
+			clustering, partitions = t.sub+" uuid", min(t.rows, t.refs[0].of.rows)
 			measured = []string{fmt.Sprintf("%s %.0f 16", t.key, partitions), fmt.Sprintf("%s %.0f 16", t.sub, t.rows)}
+			if t.numbered {
+				clustering, measured[1] = t.sub+" int", fmt.Sprintf("%s %d 4", t.sub, inList)
+			}
+		}
+		if t.tenant != nil {
+			partition, measured = tenantColumn+" uuid, "+partition, append(measured, fmt.Sprintf("%s %.0f 16", tenantColumn, t.tenant.rows))
 		}
 		var columns []string
 		for i, ref := range t.refs {
@@ -151,12 +190,15 @@ func describe(all []*thing) (*schema.Schema, []schema.Stats) {
 				columns = append(columns, ref.column+" uuid")
 				measured = append(measured, fmt.Sprintf("%s %.0f 16", ref.column, min(t.rows, ref.of.rows)))
 			}
+			if ref.number != "" {
+				columns, measured = append(columns, ref.number+" int"), append(measured, fmt.Sprintf("%s %d 4", ref.number, inList))
+			}
 		}
 		for i, c := range t.plain {
 			columns = append(columns, c+" text")
 			measured = append(measured, fmt.Sprintf("%s %.0f 12", c, min(t.rows, float64(10*(1+i*i*i*50)))))
 		}
-		table := infertest.Table(t.keyspace, t.name, t.key+" uuid", clustering, columns...)
+		table := infertest.Table(t.keyspace, t.name, partition, clustering, columns...)
 		if t.indexed != "" {
 			table.Indexes = append(table.Indexes, schema.Index{Name: t.name + "_" + t.indexed, Kind: "COMPOSITES", Column: t.indexed, On: "values"})
 		}
@@ -178,6 +220,9 @@ func (t *thing) columns() []string {
 		if i > 0 || t.sub == "" {
 			out = append(out, ref.column)
 		}
+		if ref.number != "" {
+			out = append(out, ref.number)
+		}
 	}
 	return out
 }
@@ -195,6 +240,10 @@ func (t *thing) say(r *rand.Rand, to *infertest.Traffic, n int) {
 		return out
 	}
 	whole := t.key + " = ?"
+	if t.tenant != nil {
+		whole = tenantColumn + " = ? AND " + whole
+	}
+	one := whole // partition
 	if t.sub != "" {
 		whole += " AND " + t.sub + " = ?"
 	}
@@ -204,7 +253,7 @@ func (t *thing) say(r *rand.Rand, to *infertest.Traffic, n int) {
 		var text string
 		switch {
 		case len(said) == 0: // what joins follow
-			text = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", strings.Join(columns, ", "), t.name, t.key)
+			text = fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(columns, ", "), t.name, one)
 			count = 2000
 		case len(said)%8 == 1:
 			text = fmt.Sprintf("SELECT * FROM %s WHERE %s = ? ALLOW FILTERING", t.name, columns[r.IntN(len(columns))])
@@ -220,7 +269,7 @@ func (t *thing) say(r *rand.Rand, to *infertest.Traffic, n int) {
 		case len(said)%8 == 4:
 			text = fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", t.name, strings.Join(list, " = ?, "), whole)
 		case len(said)%8 == 5 && t.sub != "":
-			text = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? ORDER BY %s DESC LIMIT 10", strings.Join(list, ", "), t.name, t.key, t.sub)
+			text = fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s DESC LIMIT 10", strings.Join(list, ", "), t.name, one, t.sub)
 			rows = 10
 		default:
 			text = fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(list, ", "), t.name, whole)
@@ -257,36 +306,4 @@ func (t *thing) join(r *rand.Rand, to *infertest.Traffic) {
 			Executions: 400, Hits: 396, Decoys: 2, Share: 0.2, Producers: 300, Followed: 0.2, PerExecution: each, LagP50: 300, LagP99: 2_000, Shape: shape, Confidence: 0.99,
 		})
 	}
-}
-
-// profiles are the sketches of columns that hold keys.
-func profiles(r *rand.Rand, all []*thing) *profile.Document {
-	e := profile.Epoch{ID: 1, Source: 1, Began: infertest.Start, Last: infertest.Start.Add(time.Hour)}
-	add := func(t *thing, column string, v *sketch.Values) {
-		e.Columns = append(e.Columns, profile.Column{Keyspace: t.keyspace, Table: t.name, Name: column, Read: v.Total(), Distinct: v.Distinct(), Values: v})
-	}
-	keys := map[*thing][]uint64{}
-	for _, t := range all {
-		t.values = sketch.New(kept)
-		for range min(int(t.rows), 2*kept) {
-			h := r.Uint64()
-			keys[t] = append(keys[t], h)
-			t.values.Add(h)
-		}
-		own := t.key
-		if t.sub != "" {
-			own = t.sub
-		}
-		add(t, own, t.values)
-	}
-	for _, t := range all {
-		for _, ref := range t.refs {
-			v := sketch.New(kept)
-			for range kept / 2 {
-				v.Add(keys[ref.of][r.IntN(len(keys[ref.of]))])
-			}
-			add(t, ref.column, v)
-		}
-	}
-	return &profile.Document{Epochs: []profile.Epoch{e}}
 }
