@@ -215,11 +215,12 @@ func threadsOf(ids uint16, list ...int) []int {
 func named(f *Feed) string { return f.From.Fingerprint + " -> " + f.To.Fingerprint }
 
 // TestEchoes: existence checks and read-modify-writes are found, and nothing that looks like them: a row that is always there, a counter,
-// a value that stays as it was, another row of the partition that was read.
+// a value that stays as it was, another row of the partition that was read. Two tables that are always read one after the other are siblings.
 func TestEchoes(t *testing.T) {
 	want := map[string]string{
 		"account -> insert_account": "check, no row, race", "article -> remarks": "check, row", "wallet -> update_wallet": "read-modify-write of value, race",
 		"seat -> update_seat": "read-modify-write of value", "ratio -> update_ratio": "read-modify-write of value, race", "profile -> insert_profile": "read-modify-write of age, race",
+		"always -> friends": "sibling",
 	}
 	for _, ids := range []uint16{tInt, tUUID} {
 		for _, threads := range threadsOf(ids, 1, 8, 64) {
