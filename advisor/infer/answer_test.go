@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -91,5 +92,31 @@ func TestMemberBeforeTenant(t *testing.T) {
 		infertest.Measured("ks", "tenants", 40, 40, "tenant_id 40 16", "company 40 20"))
 	if got := texts(m); strings.Count(got, "SELECT") != 1 || strings.Contains(got, "#") {
 		t.Errorf("workload\n%s", got)
+	}
+}
+
+// A listing under names that say nothing: by which of the small integers it lists is told by the rows that are in both.
+func TestRowsNameColumnsOfCopies(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "items", "item_id uuid", "", "c2 int", "c3 int"),
+		infertest.Table("ks", "t1", "d1 int", "item_id uuid", "d3 text"))
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	traffic.Say("SELECT item_id, d3 FROM t1 WHERE d1 = ?", 1000, 900, 3)
+	rows := &infertest.Rows{Keyspace: "ks"}
+	for i := range 120 {
+		id, state, place := fmt.Sprint("item ", i), fmt.Sprint("number ", i*7%11), fmt.Sprint("number ", i*5%13)
+		rows.Add("items", "item_id", id, "c2", state, "c3", place)
+		rows.Add("t1", "item_id", id, "d1", place, "d3", "text")
+	}
+	snapshot := traffic.Snapshot()
+	snapshot.Profiles = rows.Document()
+	m, err := infer.Infer(snapshot, s, []schema.Stats{
+		infertest.Measured("ks", "items", 120, 120, "item_id 120 16", "c2 11 4", "c3 13 4"), infertest.Measured("ks", "t1", 120, 13, "item_id 120 16", "d1 13 4", "d3 1 10"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := m.Field("ks", "t1", "d1"); len(m.Entities) != 1 || d.IsZero() || d != m.Field("ks", "items", "c3") {
+		t.Errorf("%d entities, t1.d1 is %s", len(m.Entities), d)
 	}
 }

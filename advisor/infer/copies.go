@@ -334,6 +334,33 @@ func (b *modeller) alike(c *copied, src, base *source) {
 			c.columns[x.Name] = only
 		}
 	}
+	b.agreeing(c, src, base)
+}
+
+// agreeing finds which columns of a copy are which by rows: a row of both says the same. Small integers say it only so.
+func (b *modeller) agreeing(c *copied, src, base *source) {
+	if len(base.key) != 1 || c.column(base.key[0]) == "" {
+		return
+	}
+	at := c.column(base.key[0])
+	for _, x := range src.schema.Columns {
+		if c.columns[x.Name] != "" {
+			continue
+		}
+		best, most := "", agreement{}
+		for _, y := range base.schema.Columns {
+			if y.Type != x.Type || c.column(y.Name) != "" {
+				continue
+			}
+			if a := b.among(src, at, x.Name, base, base.key[0], y.Name); a.beyond() && a.excess() > most.excess() {
+				best, most = y.Name, a
+			}
+		}
+		if best != "" {
+			c.columns[x.Name] = best
+			c.proof.add("values", 1, "with the same %s, %s is %s in %d of %d rows looked at, %d by chance", at, src.id(x.Name), base.id(best), most.agreed, most.n, most.decoys)
+		}
+	}
 }
 
 // arranged tells whether a row of the base is one row of the copy: what else is in the copy's primary key is no identity of its own.
