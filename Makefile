@@ -177,7 +177,7 @@ bench-advisor:
 bench-model:
 	$(GO) build -o $(BIN)/ ./bench/corpora ./cmd/helenus-solver
 	$(BIN)/corpora $(if $(QUICK),-quick) $(MODEL)
-	$(BIN)/corpora -regret $(if $(QUICK),-quick) $(MODEL)
+	$(BIN)/corpora -regret -answers $(if $(QUICK),-quick) $(MODEL)
 
 # What a round of advice takes on clusters of many statements and tables: docs/results/scale.md has the table.
 bench-scale:

@@ -85,7 +85,7 @@ func (a *Advisor) Answer(ctx context.Context, id, choice, reason, actor string) 
 	if err != nil {
 		return Version{}, err
 	}
-	lines := corrections(q, chosen)
+	lines := q.Answered(chosen)
 	for i := range lines {
 		lines[i].Question, lines[i].Because = q.ID, reason
 		if _, why := lines[i].Check(); why != "" {
@@ -130,34 +130,4 @@ func choose(q *infer.Question, choice string) (*infer.Candidate, error) {
 		known = append(known, fmt.Sprintf("%d (%s)", i+1, q.Candidates[i].Answer))
 	}
 	return nil, &infer.InvalidError{Text: fmt.Sprintf("%q is no choice of question %s: there are %s", choice, q.ID, strings.Join(known, ", "))}
-}
-
-// corrections are an answer in the words of a model file.
-func corrections(q *infer.Question, chosen *infer.Candidate) (out correction.List) {
-	none := chosen.Answer == infer.None
-	switch q.Kind {
-	case infer.SameEntity:
-		if !none {
-			return correction.List{{Same: []string{chosen.Answer, q.Subject}}}
-		}
-		for _, c := range q.Candidates {
-			if c.Answer != infer.None {
-				out = append(out, correction.Correction{Different: []string{c.Answer, q.Subject}})
-			}
-		}
-	case infer.WhichRelationship:
-		return correction.List{{Relationship: q.Subject, To: chosen.Answer}}
-	case infer.IsCopy:
-		return correction.List{{Copy: q.Subject, Of: chosen.Answer}}
-	case infer.IsJoin:
-		if !none {
-			return correction.List{{Join: correction.Accept, From: chosen.Answer, To: q.Subject}}
-		}
-		for _, c := range q.Candidates {
-			if c.Answer != infer.None {
-				out = append(out, correction.Correction{Join: correction.Reject, From: c.Answer, To: q.Subject})
-			}
-		}
-	}
-	return out
 }

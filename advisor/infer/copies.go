@@ -71,6 +71,9 @@ func (b *modeller) group() {
 			}
 		}
 		if best.certainty() < Probable || best.certainty() == second.certainty() {
+			if best.certainty() < doubtful {
+				best = b.likeliest(src, bases)
+			}
 			bases = append(bases, src)
 			b.askCopy(src, best, second)
 			continue
@@ -78,6 +81,32 @@ func (b *modeller) group() {
 		src.base, src.copied = best.of, best
 		b.views[best.of] = append(b.views[best.of], src)
 	}
+}
+
+// likeliest is the one of the tables that a table is asked about because it has as many rows, nil if there is none.
+func (b *modeller) likeliest(src *source, bases []*source) (best *copied) {
+	for _, base := range bases {
+		if _, said := b.ruled.alike(src.name.String(), base.name.String()); said {
+			continue
+		}
+		if c := b.asMany(src, base); c != nil && c.certainty() < Probable && c.certainty() > best.certainty() {
+			best = c
+		}
+	}
+	return best
+}
+
+// asMany says how a table may have the rows of another one because it has as many, each called by an integer: counters beside what they count, of which no value
+// travels between the two. That is worth a question, and no more; of keys that are no integers values say it.
+func (b *modeller) asMany(src, base *source) *copied {
+	one, other := src.schema.PrimaryKey(), base.schema.PrimaryKey()
+	if len(one) != 1 || len(other) != 1 || one[0].Type != other[0].Type || !dense(one[0].Type) || src.name.keyspace != base.name.keyspace ||
+		src.stats == nil || base.stats == nil || src.rows() < fewRows || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
+		return nil
+	}
+	c := &copied{of: base, columns: map[string]string{one[0].Name: other[0].Name}, proof: b.weigh(src, one[0], base, true)}
+	c.proof.add("size", 0.3, "%s has %.0f rows, %s %.0f", src.name, src.rows(), base.name, base.rows())
+	return c
 }
 
 // standing orders tables by how well they would do as a base, the best first: no counters; a key of one column; UUIDs before numbers before texts, since a
@@ -306,6 +335,33 @@ func (b *modeller) alike(c *copied, src, base *source) {
 		}
 		if n == 1 {
 			c.columns[x.Name] = only
+		}
+	}
+	b.agreeing(c, src, base)
+}
+
+// agreeing finds which columns of a copy are which by rows: a row of both says the same. Small integers say it only so.
+func (b *modeller) agreeing(c *copied, src, base *source) {
+	if len(base.key) != 1 || c.column(base.key[0]) == "" {
+		return
+	}
+	at := c.column(base.key[0])
+	for _, x := range src.schema.Columns {
+		if c.columns[x.Name] != "" {
+			continue
+		}
+		best, most := "", agreement{}
+		for _, y := range base.schema.Columns {
+			if y.Type != x.Type || c.column(y.Name) != "" {
+				continue
+			}
+			if a := b.among(src, at, x.Name, base, base.key[0], y.Name); a.beyond() && a.excess() > most.excess() {
+				best, most = y.Name, a
+			}
+		}
+		if best != "" {
+			c.columns[x.Name] = best
+			c.proof.add("values", 1, "with the same %s, %s is %s in %d of %d rows looked at, %d by chance", at, src.id(x.Name), base.id(best), most.agreed, most.n, most.decoys)
 		}
 	}
 }

@@ -195,7 +195,13 @@ func (b *modeller) ruledCopy(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	for _, x := range src.schema.Columns {
-		if o := base.schema.Column(b.counterpart(src, base, x.Name)); o != nil && o.Type == x.Type {
+		if of := b.counterpart(src, base, x.Name); of != x.Name && base.schema.Column(of).Type == x.Type {
+			c.columns[x.Name] = of
+		}
+	}
+	b.seen(c, src, base)
+	for _, x := range src.schema.Columns {
+		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && c.column(o.Name) == "" {
 			c.columns[x.Name] = o.Name
 		}
 	}
@@ -207,6 +213,23 @@ func (b *modeller) ruledCopy(src, base *source) *copied {
 	b.alike(c, src, base)
 	c.proof.add("person", word, "a person said so")
 	return c
+}
+
+// seen adds what was seen of a copy's columns to what a person said of them: a person who says that a table is a copy does not say that of the columns
+// nothing is known any more.
+func (b *modeller) seen(c *copied, src, base *source) {
+	found := &copied{of: base, columns: map[string]string{}}
+	if !b.written(found, src, base) && !b.paired(found, src, base) && !b.identified(found, src, base) {
+		if found = b.asMany(src, base); found == nil {
+			return
+		}
+	}
+	for _, x := range src.schema.Columns {
+		if of := found.columns[x.Name]; of != "" && c.columns[x.Name] == "" && c.column(of) == "" {
+			c.columns[x.Name] = of
+		}
+	}
+	c.proof = append(c.proof, found.proof...)
 }
 
 // saidCopy reports whether a person said that a table holds the rows of another one, rather than that one its rows: of several tables

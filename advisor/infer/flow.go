@@ -80,7 +80,7 @@ func (f *flows) connect(feeds []feed.Feed) {
 		if f.whole(e); len(e.feeds) == 0 {
 			continue
 		}
-		sorted = append(sorted, e.roles()...)
+		sorted = append(sorted, e.roles(f.all[e.to])...)
 	}
 	slices.SortFunc(sorted, func(a, b *edge) int {
 		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.joins[0], b.joins[0]))
@@ -129,8 +129,9 @@ func (f *flows) connect(feeds []feed.Feed) {
 }
 
 // roles are the edges between two statements: one, if each variable of the consumer is fed by one column (a tenant's and a member's id); if one variable
-// is fed by several columns, sometimes by this and sometimes by that one, an edge for each of them, with what feeds the other variables.
-func (e *edge) roles() []*edge {
+// is fed by several columns, sometimes by this and sometimes by that one, an edge for each of them, with what feeds the other variables. Of feeds that come
+// together the one of the greatest share is the first; of nearly equal ones, that which leaves least open: the member's id, and not the tenant's.
+func (e *edge) roles(to *said) []*edge {
 	fed := map[int][]int{} // by variable, feeds
 	several := -1
 	for i := range e.feeds {
@@ -145,7 +146,8 @@ func (e *edge) roles() []*edge {
 	} else {
 		heads = []int{0}
 		for i := range e.feeds {
-			if !e.composite && shareOf(&e.feeds[i]) > shareOf(&e.feeds[heads[0]]) {
+			ahead := shareOf(&e.feeds[i]) - shareOf(&e.feeds[heads[0]])
+			if !e.composite && (ahead > 1-nearlyAll || ahead > nearlyAll-1 && to.narrows(&e.feeds[i]) > to.narrows(&e.feeds[heads[0]])) {
 				heads[0] = i
 			}
 		}
@@ -161,6 +163,14 @@ func (e *edge) roles() []*edge {
 		out = append(out, one)
 	}
 	return out
+}
+
+// narrows is how many different values what a feed binds has.
+func (s *said) narrows(f *feed.Feed) float64 {
+	if bound := s.source.fields[f.To.Column]; !bound.IsZero() {
+		return bound.Distinct()
+	}
+	return 0
 }
 
 // shareOf is the share of the consumer's executions that a feed accounts for. Findings from before shares were told have hits and decoys only.

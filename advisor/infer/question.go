@@ -1,5 +1,7 @@
 package infer
 
+import "github.com/helenus-db/helenus/advisor/correction"
+
 // QuestionKind says what is not certain.
 type QuestionKind string
 
@@ -40,4 +42,34 @@ type Candidate struct {
 	Certainty float64    `json:"certainty"`
 	Evidence  []Evidence `json:"evidence,omitempty"`
 	Used      bool       `json:"used,omitempty"` // the model is as if it held; of one candidate at most
+}
+
+// Answered is an answer in the words of a model file.
+func (q *Question) Answered(chosen *Candidate) (out correction.List) {
+	none := chosen.Answer == None
+	switch q.Kind {
+	case SameEntity:
+		if !none {
+			return correction.List{{Same: []string{chosen.Answer, q.Subject}}}
+		}
+		for _, c := range q.Candidates {
+			if c.Answer != None {
+				out = append(out, correction.Correction{Different: []string{c.Answer, q.Subject}})
+			}
+		}
+	case WhichRelationship:
+		return correction.List{{Relationship: q.Subject, To: chosen.Answer}}
+	case IsCopy:
+		return correction.List{{Copy: q.Subject, Of: chosen.Answer}}
+	case IsJoin:
+		if !none {
+			return correction.List{{Join: correction.Accept, From: chosen.Answer, To: q.Subject}}
+		}
+		for _, c := range q.Candidates {
+			if c.Answer != None {
+				out = append(out, correction.Correction{Join: correction.Reject, From: c.Answer, To: q.Subject})
+			}
+		}
+	}
+	return out
 }

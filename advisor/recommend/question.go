@@ -9,6 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
 )
 
 // Rest is a question that an advice rests on.
@@ -25,7 +26,8 @@ type Rest struct {
 type Asked struct {
 	infer.Question
 	// Worth is how much of the cluster's work is decided by the answer, as far as it is uncertain: the work of the statements that it is about,
-	// milliseconds each second, times p(1-p), of the likeliest answer's certainty p. The work is what the workload says, executions times
+	// milliseconds each second, times p(1-p), of the likeliest answer's certainty p. Whose key a column holds that is taken for an attribute is about
+	// the statements that its values travel to, and of the others of its table a hundredth: these mean the same whatever is answered. The work is what the workload says, executions times
 	// latency: to run the optimiser once for each answer would give the difference of costs itself, but a round has time for one run.
 	Worth float64 `json:"worth"`
 	// Advice is what rests on it, or is not advised because of it.
@@ -35,18 +37,32 @@ type Asked struct {
 // maxAsked is how many questions a person is asked.
 const maxAsked = 10
 
-// ranked are the questions that it is worth most to have answered.
+// ranked are the questions that it is worth most to have answered, with the advice that rests on them.
 func (k *maker) ranked() []Asked {
+	out := Ranked(k.model, k.Snapshot)
+	for i := range out {
+		for n := range k.advice.Recommendations {
+			r := &k.advice.Recommendations[n]
+			if slices.ContainsFunc(r.RestsOn, func(x Rest) bool { return x.Question == out[i].ID }) {
+				out[i].Advice = append(out[i].Advice, r.ID)
+			}
+		}
+	}
+	return out
+}
+
+// Ranked are the questions of a model that it is worth most to have answered, first; ten at most.
+func Ranked(m *infer.Model, snapshot *capture.Snapshot) []Asked {
 	work := map[string]float64{} // by fingerprint, and by keyspace.table
-	for i := range k.Snapshot.Statements {
-		st := &k.Snapshot.Statements[i]
-		ms := float64(st.Count) / k.model.Seconds * mean(st)
+	for i := range snapshot.Statements {
+		st := &snapshot.Statements[i]
+		ms := float64(st.Count) / m.Seconds * mean(st)
 		work[st.Fingerprint] += ms
 		work[st.Keyspace+"."+st.Table] += ms
 	}
 	var out []Asked
-	for i := range k.model.Questions {
-		q := Asked{Question: k.model.Questions[i]}
+	for i := range m.Questions {
+		q := Asked{Question: m.Questions[i]}
 		about := q.Subject
 		if q.Kind == infer.WhichRelationship {
 			about = tableOf(about)
@@ -58,13 +74,11 @@ func (k *maker) ranked() []Asked {
 		for _, c := range q.Candidates {
 			p = max(p, c.Certainty)
 		}
-		q.Worth = work[about] * p * (1 - p)
-		for n := range k.advice.Recommendations {
-			r := &k.advice.Recommendations[n]
-			if slices.ContainsFunc(r.RestsOn, func(x Rest) bool { return x.Question == q.ID }) {
-				q.Advice = append(q.Advice, r.ID)
-			}
+		hangs := work[about]
+		if q.Kind == infer.WhichRelationship && q.taken() == infer.None {
+			hangs = unjoined(m, q.Subject, work) + hangs*beside
 		}
+		q.Worth = hangs * p * (1 - p)
 		out = append(out, q)
 	}
 	sort.SliceStable(out, func(a, b int) bool {
@@ -75,6 +89,36 @@ func (k *maker) ranked() []Asked {
 	})
 	return out[:min(len(out), maxAsked)]
 }
+
+// beside is the share of the work of a table's statements that counts of a column over which nothing is joined.
+const beside = 0.01
+
+// taken is the answer that the model is as if it held, "" if none is.
+func (q *Asked) taken() string {
+	for _, c := range q.Candidates {
+		if c.Used {
+			return c.Answer
+		}
+	}
+	return ""
+}
+
+// unjoined is the work of the statements that a column's values travel to, or that bind it to what travels, and that are no join for want of a relationship.
+func unjoined(m *infer.Model, column string, work map[string]float64) (sum float64) {
+	counted := map[string]bool{}
+	for i := range m.Joins {
+		j := &m.Joins[i]
+		f := &j.Feed
+		if j.Accepted || f.SupportRead || f.Shape == feed.Pagination || counted[f.To.Fingerprint] || column != end(f.From) && column != end(f.To) {
+			continue
+		}
+		counted[f.To.Fingerprint] = true
+		sum += work[f.To.Fingerprint]
+	}
+	return sum
+}
+
+func end(e feed.End) string { return e.Keyspace + "." + e.Table + "." + e.Column }
 
 // mean is what a statement takes in the mean, milliseconds.
 func mean(st *capture.Statement) float64 {

@@ -17,7 +17,7 @@ func TestRegret(t *testing.T) {
 		{variant{&applications[0], "messy", false, 8, 1}, 1.15},
 		{variant{&applications[2], "normalised", false, 64, 1}, 1.05},
 	} {
-		r, err := c.v.observe().regret(context.Background(), c.v.truth().observe())
+		r, err := c.v.regret(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", c.v, err)
 		}

@@ -206,6 +206,7 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 	if len(where) == 0 {
 		st.scan = true
 	}
+	run := st.answers()
 	var out []*frame
 	var cells [][]*datum
 	for _, i := range rows {
@@ -213,7 +214,7 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 		for k, col := range selected {
 			line[k] = c.s.cell(t, i, col)
 			if keeps(col.form) {
-				row[col.path] = origin{st, k}
+				row[col.path] = origin{st, k, run}
 			}
 		}
 		for k, col := range by { // what was asked for came from there

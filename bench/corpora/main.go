@@ -4,6 +4,7 @@
 //
 //	make bench-model                  the table
 //	bin/corpora -v -only "shop messy" what is wrong with one
+//	bin/corpora -regret -answers      what designs for the models cost, as inferred and after ten answers (answer.go)
 //
 // One description of an application makes its schema, its data, its traffic and the truth about them. Its statements are given
 // to the miners of capture as capture/window gives them, on a simulated clock: threads of one process read and write by pages, with
@@ -21,6 +22,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/solve/coin"
 )
 
@@ -35,97 +37,140 @@ var (
 	heldSeeds  = []uint64{101}
 )
 
+// asked is what is to be measured.
+type asked struct {
+	only                            string
+	quick, regret, answers, verbose bool
+}
+
 // run prints the table and returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("corpora", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	only := flags.String("only", "", "measure only the cases that have all these words")
-	quick := flags.Bool("quick", false, "the tuned cases alone")
-	regret := flags.Bool("regret", false, "what designs for the inferred models cost, by those for the true ones (slow)")
-	verbose := flags.Bool("v", false, "say what is wrong, of tuned cases only")
+	var a asked
+	flags.StringVar(&a.only, "only", "", "measure only the cases that have all these words")
+	flags.BoolVar(&a.quick, "quick", false, "the tuned cases alone")
+	flags.BoolVar(&a.regret, "regret", false, "what designs for the inferred models cost, by those for the true ones (slow)")
+	flags.BoolVar(&a.answers, "answers", false, fmt.Sprintf("a second line for each, after the %d questions that it is worth most to have answered were answered", mostAnswered))
+	flags.BoolVar(&a.verbose, "v", false, "say what is wrong, of tuned cases only")
 	if flags.Parse(args) != nil {
 		return 2
 	}
-	if *regret {
-		return regrets(stdout, stderr, *only, *quick, *verbose)
-	}
-	fmt.Fprintln(stdout, "|  | entities F1 by key; and tables | relationships F1 | feeds precision; recall; used | weight error |")
-	fmt.Fprintln(stdout, "| --- | --- | --- | --- | --- |")
+	fmt.Fprintln(stdout, heads[a.regret])
 	for _, held := range []bool{false, true} {
-		if held && *quick {
+		if held && a.quick {
 			break
 		}
 		for _, line := range lines(held) {
-			var sum score
-			n := 0
-			for _, v := range line.cases {
-				if !matches(v.String(), *only) {
-					continue
-				}
-				s, err := v.observe().judge()
-				if err != nil {
-					fmt.Fprintln(stderr, "corpora:", v, err)
-					return 1
-				}
-				sum.add(*s)
-				n++
-				if *verbose && !held {
-					fmt.Fprintf(stdout, "%s: %s\n", v, s)
-					for _, note := range s.notes {
-						fmt.Fprintln(stdout, "    ", note)
-					}
-				}
-			}
-			if n > 0 {
-				fmt.Fprintf(stdout, "| %s | %s |\n", line.name, &sum)
+			if err := a.measure(stdout, &line, a.verbose && !held); err != nil {
+				fmt.Fprintln(stderr, "corpora:", err)
+				return 1
 			}
 		}
 	}
 	return 0
 }
 
-// regrets prints a table of regrets: the mean of a line, and its worst case.
-func regrets(stdout, stderr io.Writer, only string, quick, verbose bool) int {
-	fmt.Fprintln(stdout, "|  | regret: mean; worst | statements without an answer over it |")
-	fmt.Fprintln(stdout, "| --- | --- | --- |")
-	truths := map[string]*observed{}
-	for _, held := range []bool{false, true} {
-		if held && quick {
-			break
+// heads are those of the tables: of models, and of regrets.
+var heads = map[bool]string{
+	false: "|  | entities F1 by key; and tables | relationships F1 | feeds precision; recall; used | weight error |\n| --- | --- | --- | --- | --- |",
+	true:  "|  | regret: mean; worst | statements without an answer over it |\n| --- | --- | --- |",
+}
+
+// measure prints a line, and another one with answers.
+func (a *asked) measure(stdout io.Writer, line *line, verbose bool) error {
+	var sums [2]sum
+	for _, v := range line.cases {
+		if !matches(v.String(), a.only) {
+			continue
 		}
-		for _, line := range lines(held) {
-			sum, worst, n, missing, who := 0.0, 0.0, 0.0, 0, ""
-			for _, v := range line.cases {
-				if !matches(v.String(), only) {
-					continue
-				}
-				of := v.truth()
-				if truths[of.String()] == nil {
-					truths[of.String()] = of.observe()
-				}
-				r, err := v.observe().regret(context.Background(), truths[of.String()])
-				if err != nil {
-					fmt.Fprintln(stderr, "corpora:", v, err)
-					return 1
-				}
-				x := r.cost / r.best
-				sum, n, missing = sum+x, n+1, missing+len(r.missing)
-				if x > worst {
-					worst, who = x, v.app.name
-				}
-				if verbose && !held {
-					fmt.Fprintf(stdout, "%s: %.3f; not carried over %v; without an answer %v\n", v, x, r.lost, r.missing)
-					for _, text := range r.dearer {
-						fmt.Fprintln(stdout, "    ", text)
-					}
-				}
+		o := v.observe()
+		models, err := o.models(a.answers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v, err)
+		}
+		var truth *observed
+		if a.regret {
+			truth = v.truth(o)
+		}
+		for i, m := range models {
+			name := v.String()
+			if i > 0 {
+				name = fmt.Sprintf("%s, %d answers", name, len(m.asked))
 			}
-			if n > 0 {
-				fmt.Fprintf(stdout, "| %s | %.2f; %.2f (%s) | %d |\n", line.name, sum/n, worst, who, missing)
+			notes, err := sums[i].add(o, m, truth, v.app.name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if verbose {
+				fmt.Fprintf(stdout, "%s: %s\n", name, strings.Join(append(notes, m.asked...), "\n     "))
 			}
 		}
 	}
-	return 0
+	for i := range sums {
+		if name := line.name; sums[i].n > 0 {
+			if i > 0 {
+				name = fmt.Sprintf("%s, after %.1f answers", name, float64(sums[i].asked)/sums[i].n)
+			}
+			fmt.Fprintf(stdout, "| %s | %s |\n", name, sums[i].text(a.regret))
+		}
+	}
+	return nil
+}
+
+// models are what is inferred of a case, and, if asked for, what is with answers.
+func (o *observed) models(answers bool) ([]*answered, error) {
+	m, err := infer.WithCorrections(o.snapshot, o.schema, o.stats, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := []*answered{{model: m}}
+	if answers {
+		told, err := o.answer()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, told)
+	}
+	return out, nil
+}
+
+// sum is of the cases of a line.
+type sum struct {
+	score          score
+	n              float64
+	regret, worst  float64
+	who            string
+	missing, asked int
+}
+
+// add adds a case, its regret if the truth is given, and returns what is wrong with it.
+func (s *sum) add(o *observed, m *answered, truth *observed, name string) ([]string, error) {
+	s.n++
+	s.asked += len(m.asked)
+	if truth == nil {
+		one := o.score(m.model)
+		s.score.add(*one)
+		return append([]string{one.String()}, one.notes...), nil
+	}
+	r, err := o.regret(context.Background(), m.model, truth)
+	if err != nil {
+		return nil, err
+	}
+	x := r.cost / r.best
+	s.regret, s.missing = s.regret+x, s.missing+len(r.missing)
+	if x > s.worst {
+		s.worst, s.who = x, name
+	}
+	return append([]string{fmt.Sprintf("%.3f; not carried over %v; without an answer %v; the truth %s", x, r.lost, r.missing, r.truth)}, r.dearer...), nil
+}
+
+// text is what a line of a table says.
+func (s *sum) text(regret bool) string {
+	if !regret {
+		return s.score.String()
+	}
+	return fmt.Sprintf("%.2f; %.2f (%s) | %d", s.regret/s.n, s.worst, s.who, s.missing)
 }
 
 func matches(name, words string) bool {

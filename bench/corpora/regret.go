@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/cost"
@@ -18,19 +17,8 @@ import (
 // Regret is what it costs that a design was made for what was inferred, and not for what is true: the true workload over the tables that are
 // designed for the inferred one, by its cost over those that are designed for itself.
 //
-// The true workload is what is inferred of the same design with its own names, one thread and nothing odd, of which the other columns of the
-// page say that it is the truth. (With copies, and with one statement for each table, the application asks for other columns in other orders: each has
-// a truth of its own.) Tables are carried over from one model to the other by what their columns hold: in the corpora each is
-// a path over the gold model. What nothing answers over the carried tables runs as it does today.
-
-// truth is the case whose inferred workload is the true one.
-func (v variant) truth() variant {
-	of := variant{v.app, "normalised", v.dao, 1, v.seed}
-	if v.design == "denormalised" || v.design == "messy" {
-		of.design = "denormalised"
-	}
-	return of
-}
+// What is true is said in truth.go. Tables are carried over from one model to the other by what their columns hold: in the corpora each is a path over the gold
+// model, in one form or another. What nothing answers over the carried tables runs as it does today.
 
 // carried names the fields and relationships of an inferred model by what they are in the gold model.
 type carried struct {
@@ -46,9 +34,18 @@ type place struct {
 	entity    string
 	relations []string // gold names, from the field's entity on
 	attribute string   // Entity.attribute
+	form      string   // ~ and what the value is made into, if the model has it in that form
 }
 
-func (p place) String() string { return fmt.Sprint(p.entity, p.relations, p.attribute) }
+func (p place) String() string { return fmt.Sprint(p.entity, p.relations, p.attribute, p.form) }
+
+// bare is a place without a form that keeps the value: whoever has the one has the other.
+func (p place) bare() place {
+	if keeps(strings.TrimPrefix(p.form, "~")) {
+		p.form = ""
+	}
+	return p
+}
 
 // relationName is what a relation of the gold model is called in both.
 func relationName(r *relation) string { return r.of.name + "." + r.name + " " + r.to.name }
@@ -69,14 +66,19 @@ func (o *observed) carry(m *infer.Model) *carried {
 		if _, known := c.fields[f]; known || held == nil || at == nil || held.named(name) == nil {
 			return
 		}
-		if p, ok := located(held.of, held.named(name).path, at); ok {
+		if p, ok := located(held.of, *held.named(name), at); ok {
+			if column := held.named(name); column.form != "" && (!keeps(column.form) || f.Attribute.Type == o.site.w.typeOf(held, *column)) {
+				p.form = "~" + column.form // else it is taken for the key that it is made of
+			}
 			p.entity = at.name
 			c.fields[f] = p
 		}
 	}
-	for _, t := range m.Tables {
-		for _, f := range slices.Concat(t.Partition, t.Clustering, t.Values) {
-			learn(f, o.table(t.Keyspace+"."+t.Name), t.ColumnName(f))
+	for _, t := range o.site.tables { // also those that the model reads by their own statements only
+		for _, x := range t.columns() {
+			if f := m.Field(o.site.keyspace, t.name, x.name); !f.IsZero() {
+				learn(f, t, x.name)
+			}
 		}
 	}
 	for i := range m.Entities { // keys of partners in its own key, which tables have as the partners' own
@@ -88,10 +90,14 @@ func (o *observed) carry(m *infer.Model) *carried {
 	return c
 }
 
-// located follows a path to its attribute, and says what is left of it from an entity on.
-func located(from *entity, path string, at *entity) (place, bool) {
+// located follows a column's path to its attribute, and says what is left of it from an entity on.
+func located(from *entity, c column, at *entity) (place, bool) {
 	var p place
-	found := from == at
+	found, path := from == at, c.path
+	if c.form == "set" {
+		p.attribute = from.name + "." + path
+		return p, found
+	}
 	for {
 		first, rest, more := strings.Cut(path, ".")
 		r := from.edge(first)
@@ -112,134 +118,18 @@ func located(from *entity, path string, at *entity) (place, bool) {
 	}
 }
 
-// onto makes a table of another model what it would be in this one; nil if it can not be said.
-func (c *carried) onto(truth *carried, t *model.Table) *model.Table {
-	x := &translation{from: c, fields: map[string][]model.Field{}, edges: map[string]*model.Relationship{}, ends: map[string]*model.Entity{}, graph: truth.model.Graph}
-	for f, p := range truth.fields {
-		x.fields[p.String()] = append(x.fields[p.String()], f)
-	}
-	for _, same := range x.fields {
-		slices.SortFunc(same, func(a, b model.Field) int { return strings.Compare(a.String(), b.String()) })
-	}
-	for r, name := range truth.edges {
-		x.edges[name] = r
-	}
-	for name, e := range truth.of {
-		x.ends[e.name] = x.graph.Entity(name)
-	}
-	for _, r := range t.Tree.Edges {
-		to := x.edges[c.edges[r.Base()]]
-		if to != nil && c.turned[r.Base()] != truth.turned[to] {
-			x.follow(to, r.To, r.From)
-		} else {
-			x.follow(to, r.From, r.To)
-		}
-	}
-	partition, clustering, values, desc, static := x.take(t.Partition, false), x.take(t.Clustering, false), x.take(slices.Concat(t.Values, t.Partition, t.Clustering), true), x.take(t.Desc, false), x.take(t.Static, true)
-	if x.failed {
-		return nil
-	}
-	key := slices.Concat(partition, clustering)
-	clustering = slices.DeleteFunc(clustering, func(f model.Field) bool { return slices.Contains(partition, f) })
-	values = slices.DeleteFunc(values, func(f model.Field) bool { return slices.Contains(key, f) })
-	out, err := model.NewTable(x.graph, partition, clustering, values, x.tree...)
-	if err != nil {
-		return nil
-	}
-	out.Desc, out.Static, out.Bucket = desc, static, t.Bucket
-	return out
-}
-
-// translation makes a table of one model one of another.
-type translation struct {
-	from   *carried
-	graph  *model.Graph             // the other's
-	fields map[string][]model.Field // what is one in the gold model may be several there
-	edges  map[string]*model.Relationship
-	ends   map[string]*model.Entity // by the name of the gold model
-	tree   []*model.Relationship
-	failed bool
-}
-
-// end is the occurrence of an entity in the other model.
-func (x *translation) end(e *model.Entity) *model.Entity {
-	of := x.from.of[e.Base().Name]
-	if of == nil || x.ends[of.name] == nil {
-		x.failed = true
-		return nil
-	}
-	return x.graph.Occurrence(x.ends[of.name], e.Nth)
-}
-
-// follow adds an edge of the other model between two occurrences.
-func (x *translation) follow(r *model.Relationship, from, to *model.Entity) {
-	a, b := x.end(from), x.end(to)
-	if r == nil || x.failed {
-		x.failed = true
-		return
-	}
-	if r = x.graph.Between(r, a, b); !slices.Contains(x.tree, r) {
-		x.tree = append(x.tree, r)
-	}
-}
-
-// take makes fields those of the other model, all that they are there or the first, and follows the relations that they stand for there.
-func (x *translation) take(list []model.Field, all bool) (out []model.Field) {
-	for _, f := range list {
-		p, known := x.from.fields[model.Field{Entity: f.Entity.Base(), Attribute: f.Attribute}]
-		same, there := x.fields[p.String()]
-		if there {
-			p.relations = nil
-		} else { // what is an attribute here is one at the end of a relationship there
-			owner, _, _ := strings.Cut(p.attribute, ".")
-			same, there = x.fields[place{entity: owner, attribute: p.attribute}.String()]
-		}
-		if !known || !there || len(p.relations) > 0 && f.Entity.Of != nil {
-			x.failed = true
-			return nil
-		}
-		for _, name := range p.relations {
-			r := x.edges[name]
-			if r == nil {
-				x.failed = true
-				return nil
-			}
-			if !slices.Contains(x.tree, r) {
-				x.tree = append(x.tree, r)
-			}
-		}
-		for _, to := range same {
-			if len(p.relations) == 0 {
-				if to.Entity = x.end(f.Entity); x.failed {
-					return nil
-				}
-			}
-			if !slices.Contains(out, to) {
-				out = append(out, to)
-			}
-			if !all {
-				break
-			}
-		}
-	}
-	return out
-}
-
 // compared is the regret of a design, and what could not be carried over or answered.
 type compared struct {
+	truth      *score   // of the model that is taken for the truth
 	cost, best float64  // of the true workload, over the carried tables and over its own
 	lost       []string // tables
 	missing    []string // statements
 	dearer     []string // statements, and by how much
 }
 
-// regret designs for what was inferred of a case, and prices the true workload over it. truth is the same application with the same seed.
-func (o *observed) regret(ctx context.Context, truth *observed) (*compared, error) {
-	inferred, err := infer.WithCorrections(o.snapshot, o.schema, o.stats, nil)
-	if err != nil {
-		return nil, err
-	}
-	gold, err := infer.WithCorrections(truth.snapshot, truth.schema, truth.stats, nil)
+// regret designs for what was inferred of a case, and prices the true workload over it. truth is the same traffic, as variant.truth gives it.
+func (o *observed) regret(ctx context.Context, inferred *infer.Model, truth *observed) (*compared, error) {
+	gold, score, err := truth.known()
 	if err != nil {
 		return nil, err
 	}
@@ -252,11 +142,11 @@ func (o *observed) regret(ctx context.Context, truth *observed) (*compared, erro
 	if err != nil {
 		return nil, fmt.Errorf("the inferred design: %w", err)
 	}
-	out := &compared{}
+	out := &compared{truth: score}
 	var tables []*model.Table
 	for _, t := range made {
-		if x := from.onto(to, t); x == nil {
-			out.lost = append(out.lost, t.String())
+		if x, why := from.onto(to, t); why != "" {
+			out.lost = append(out.lost, t.String()+": "+why)
 		} else {
 			tables = append(tables, x)
 		}
@@ -324,4 +214,14 @@ func over(ctx context.Context, m *infer.Model, tables []*model.Table) (*contest.
 		own[i] = &one
 	}
 	return contest.Over(ctx, fresh(m), "carried", own, design.Options{Cost: cost.Default(), Solver: solve.New(solve.Config{}), Allow: design.NoLookUps})
+}
+
+// regret runs a case, and says what the design for what is inferred of it costs.
+func (v variant) regret(ctx context.Context) (*compared, error) {
+	o := v.observe()
+	m, err := infer.WithCorrections(o.snapshot, o.schema, o.stats, nil)
+	if err != nil {
+		return nil, err
+	}
+	return o.regret(ctx, m, v.truth(o))
 }

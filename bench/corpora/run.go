@@ -23,17 +23,20 @@ type statement struct {
 	kind        string
 	group       string // of a write: what it is a part of, "insert Bid"
 	count       int
-	sources     map[int]map[origin]float64 // by place of the variable: executions by where the value came from
-	consumption map[*statement]float64     // executions fed by a statement
-	list        bool                       // it returns several rows
-	scan        bool                       // it reads the whole table, which is nothing conceptual
-	roots       float64                    // executions fed by none
+	sources     map[int]map[origin]float64         // by place of the variable: executions by where the value came from
+	followed    map[int]map[origin]map[uint32]bool // by place of the variable and origin: answers whose values were bound
+	runs        uint32                             // answers, of which each page is a part
+	consumption map[*statement]float64             // executions fed by a statement
+	list        bool                               // it returns several rows
+	scan        bool                               // it reads the whole table, which is nothing conceptual
+	roots       float64                            // executions fed by none
 }
 
 // origin is the answer's column in which a value was delivered; the zero origin: it came from outside.
 type origin struct {
 	st     *statement
 	column int
+	run    uint32 // which of its answers; 0 in statement.sources and followed, which are of all
 }
 
 // frame is an instance that a page knows, with where it knows its values from.
@@ -75,10 +78,7 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 			v.Index = uint16(place) // #nosec G115 -- few
 			e.Binds = append(e.Binds, v)
 			e.MadeBinds = append(e.MadeBinds, s.made(b.datum, len(e.Binds))...)
-			if st.sources[place] == nil {
-				st.sources[place] = map[origin]float64{}
-			}
-			st.sources[place][b.from]++
+			st.comes(place, b.from)
 			if b.from.st != nil && !b.from.either() {
 				producers[b.from.st] = true
 			}
@@ -115,6 +115,26 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 	e.Sequence = uint32(st.count) // #nosec G115 -- few
 	s.out = append(s.out, e)
 	return end
+}
+
+// comes notes where a value that is bound comes from.
+func (st *statement) comes(place int, from origin) {
+	run := from.run
+	from.run = 0
+	if st.sources[place] == nil {
+		st.sources[place], st.followed[place] = map[origin]float64{}, map[origin]map[uint32]bool{}
+	}
+	if st.followed[place][from] == nil {
+		st.followed[place][from] = map[uint32]bool{}
+	}
+	st.sources[place][from]++
+	st.followed[place][from][run] = true
+}
+
+// answers numbers the next answer.
+func (st *statement) answers() uint32 {
+	st.runs++
+	return st.runs
 }
 
 // either tells whether what was delivered is the key of one of several entities, which is no relationship.
@@ -213,7 +233,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 		panic(fmt.Sprintf("corpora: %s: %v", text, err)) // a fault of this package
 	}
 	st := &statement{
-		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, consumption: map[*statement]float64{},
+		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, followed: map[int]map[origin]map[uint32]bool{}, consumption: map[*statement]float64{},
 		trace: &trace.Statement{Fingerprint: fingerprint.String(), Keyspace: s.keyspace, Table: t.name, Write: parsed.Kind() != cql.KindSelect, Limited: strings.Contains(text, " LIMIT ")},
 	}
 	for _, c := range sets {
@@ -367,6 +387,7 @@ func (s *site) read(t int64, f *frame, st step, e *entity, rows []int, fed map[s
 	}
 	q := s.prepared(text, c.t, selected, c.where, nil, false)
 	q.list = q.list || !single
+	run := q.answers()
 	binds := make([][]bound, len(c.where))
 	known := map[string]origin{}
 	for i, w := range c.where {
@@ -397,7 +418,7 @@ func (s *site) read(t int64, f *frame, st step, e *entity, rows []int, fed map[s
 			if from, isBound := known[col.path]; isBound {
 				row[col.path] = from
 			} else if _, before := row[col.path]; !before {
-				row[col.path] = origin{q, k}
+				row[col.path] = origin{q, k, run}
 			}
 		}
 		for path, from := range known {

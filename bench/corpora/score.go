@@ -52,7 +52,10 @@ type observed struct {
 }
 
 // observe runs a case.
-func (v variant) observe() *observed {
+func (v variant) observe() *observed { return v.run(false) }
+
+// run runs a case, with the names of its design or, the same in all else, with its tables' own.
+func (v variant) run(own bool) *observed {
 	w := newWorld(v.app.model, v.seed)
 	text := v.app.normal
 	random := rand.New(rand.NewPCG(v.seed, 32)) // #nosec G404 -- the same seed, the same names
@@ -60,11 +63,15 @@ func (v variant) observe() *observed {
 		text = v.app.copied
 	}
 	tables := parseTables(w, text)
+	names := namesIn(tables)
 	switch v.design {
 	case "messy", "grown, odd":
 		odd(tables, random)
 	case "random", "grown, random":
 		scramble(tables, random)
+	}
+	if own {
+		names.restore(tables)
 	}
 	s := &site{
 		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, writes: map[string]float64{},
@@ -185,12 +192,17 @@ func (o *observed) judge() (*score, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.score(m), nil
+}
+
+// score compares a model with the truth.
+func (o *observed) score(m *infer.Model) *score {
 	s := &score{}
 	of := o.entities(m, s)
 	o.relationships(m, s, of)
 	o.feeds(m, s)
 	o.weights(m, s)
-	return s, nil
+	return s
 }
 
 func (o *observed) table(name string) *table {
@@ -317,8 +329,11 @@ func (o *observed) relationOf(r *infer.Relationship, of map[string]*entity) stri
 	return ""
 }
 
-// leastFed is how many executions of a statement must be fed by another for it to be a feed that must be found.
-const leastFed = 100
+// leastFed is how many executions of a statement must be fed by another for it to be a feed that must be found, leastShare which share of its executions.
+const (
+	leastFed   = 100
+	leastShare = 0.03
+)
 
 // feeds compares what was found to travel with what did.
 func (o *observed) feeds(m *infer.Model, s *score) {
@@ -339,7 +354,7 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 				if st.beyond(map[*statement]bool{from.st: true}) || from.either() {
 					beyond[x] = true
 				}
-				if n >= leastFed && n >= 0.03*float64(st.count) && !st.trace.Write {
+				if n >= leastFed && n >= leastShare*float64(st.count) && !st.trace.Write {
 					must[x] = true
 				}
 			}
