@@ -236,8 +236,12 @@ func (e *Engine) bypassRelay(on bool) {
 	}
 }
 
-// restoreBypass finds the kill-switch as it was left. It is called before the changes are put in force.
+// restoreBypass finds the kill-switch as it was left. It is called before the changes are put in force. A member of a fleet learns of it as of any order when it
+// joins: another may not have heard of it yet, and answer still.
 func (e *Engine) restoreBypass(ctx context.Context) error {
+	if e.options.Members != nil {
+		return nil
+	}
 	k := &e.kill
 	k.Lock()
 	defer k.Unlock()

@@ -446,6 +446,32 @@ func TestTheKillSwitchIsEverybodys(t *testing.T) {
 	})
 }
 
+// TestWhoJoinsBypassesWhenNobodyAnswers: a process comes up when the kill-switch was just stored, and another has not heard of it and answers by the change still.
+func TestWhoJoinsBypassesWhenNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		f := newFleet(t, 2)
+		defer f.close()
+		leader, other := f.leader(), f.all[1]
+		_, err := leader.engine.Approve(ctx, "r-1", advice(t), "ann")
+		must(t, err)
+		leader.answered()
+		other.die() // it was ordered to bypass, and died once that was stored
+		must(t, f.store.Decide(ctx, kindBypass, kindBypass, Bypass{On: true, Actor: "ann"}))
+		again := f.join()
+		for i := range 100 {
+			if a := again.say(insertRow, str("room7"), num(7), num(i), str("guest1"), str("new")); a.failed {
+				t.Error("a write failed")
+			}
+			leader.same("guest1")
+			time.Sleep(100 * time.Millisecond)
+		}
+		if !again.bypassed.Load() || !leader.bypassed.Load() {
+			t.Error("it is not bypassed ten seconds later")
+		}
+	})
+}
+
 // TestNoMemberIsWrong: writes through all members, some of whose entries can not be written, while members come and die; every answer is compared.
 func TestNoMemberIsWrong(t *testing.T) {
 	seeds := 6
