@@ -127,6 +127,9 @@ func (d *Design) writeTables(b *strings.Builder, title string, isNew bool) {
 		if t.Safety != "" {
 			fmt.Fprintf(b, "    safety      %s\n", t.Safety)
 		}
+		if counts := t.Table.Uncounted(); isNew && counts != nil {
+			fmt.Fprintf(b, "    counts      %s as bigint: a table with a counter holds nothing else but its key; of two additions at once one may be lost\n", strings.Join(t.columnNames(counts), ", "))
+		}
 		for _, statement := range t.DDL() {
 			b.WriteString(indentText(statement+";", "    "))
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -42,12 +43,33 @@ func (t *Table) ColumnName(f Field) string {
 	return Identifier(t.role(f.Entity)) + "_" + plain // not one of the table's
 }
 
-// ColumnType is the CQL type of the column that holds f.
+// ColumnType is the CQL type of the column that holds f. A table with a counter can hold nothing else but its key, and a key none: elsewhere a count is a bigint.
 func (t *Table) ColumnType(f Field) string {
 	if own, ok := t.Types[f]; ok {
 		return own
 	}
+	if isCounter(f) && !t.countsAlone() {
+		return "bigint"
+	}
 	return f.Attribute.Type
+}
+
+// Uncounted are the counters of the model that the table holds as bigints: unlike a counter, one that two writers add to at once may count one of them.
+func (t *Table) Uncounted() (fields []Field) {
+	for _, f := range t.Fields() {
+		if isCounter(f) && t.ColumnType(f) != f.Attribute.Type {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func isCounter(f Field) bool { return strings.EqualFold(f.Attribute.Type, "counter") }
+
+// countsAlone tells whether the table can have counters: it holds nothing else.
+func (t *Table) countsAlone() bool {
+	return len(t.Nests) == 0 && len(t.Indexes) == 0 && !slices.ContainsFunc(slices.Concat(t.Partition, t.Clustering), isCounter) &&
+		!slices.ContainsFunc(t.Values, func(f Field) bool { return !isCounter(f) })
 }
 
 // shared counts the other fields whose column would have that name too.
