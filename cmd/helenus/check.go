@@ -132,7 +132,7 @@ func looked(ctx context.Context, s sessions, member string) (*check.Facts, error
 			f.Unreadable = append(f.Unreadable, table)
 		}
 	}
-	addresses, err := nodesOf(ctx, session, s)
+	addresses, err := nodesOf(ctx, session)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func rightsOf(ctx context.Context, s *gocql.Session, role string) (r check.Right
 }
 
 // nodesOf lists the nodes of the cluster, host:port, the one that is asked first.
-func nodesOf(ctx context.Context, session *gocql.Session, s sessions) (list []string, err error) {
+func nodesOf(ctx context.Context, session *gocql.Session) (list []string, err error) {
 	add := func(address net.IP, port int) {
 		if at := net.JoinHostPort(address.String(), strconv.Itoa(port)); !slices.Contains(list, at) {
 			list = append(list, at)

@@ -69,7 +69,7 @@ func runCommand() *cobra.Command {
 			from.close()
 			if c.Context().Err() != nil { // it was told to stop while it waited for the state
 				log.Info("stopping: no request was taken yet")
-				return nil
+				return nil //nolint:nilerr // which is no failure
 			}
 			return err
 		}
