@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -47,9 +49,13 @@ func configCommand() *cobra.Command {
 	return parent
 }
 
-// startable says what the proxy and the shared state refuse of the settings when they are made, before anything is connected.
+// startable says what the proxy and the shared state refuse of the settings when they are made, before anything is connected. That a name is not known here says
+// nothing: it may be where the settings are for.
 func startable(s *config.Settings) error {
 	_, err := proxy.New(proxyOptions(s))
+	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
+		err = nil
+	}
 	if err == nil && s.Shared() {
 		_, err = keyspace.New(keyspace.Options{Keyspace: s.StateKeyspace, Replication: s.StateReplication})
 	}
