@@ -52,7 +52,7 @@ ALTER TABLE hotel.stays ALTER guest MASKED WITH DEFAULT;               -- suspen
 		ID: "C22", Title: "side effects",
 		Says:  "Whoever looks on inside Cassandra (triggers, CDC, audit and slow query logs, exports by Spark) knows that statements of Helenus are among those of the application.",
 		Why:   "A served read is several small reads by Helenus's role in place of one, and a write of the column is preceded by a write to the look-up table.",
-		Help:  "Have consumers of CDC and audit logs leave out keyspaces and tables whose name begins with `helenus_`, and Helenus's role.",
+		Help:  "Have consumers of CDC and audit logs leave out keyspaces and tables whose name begins with `helenus_`, and Helenus's role. A trigger on the base is warned of: what it writes elsewhere does no harm, what it writes to the base itself Helenus does not see.",
 		Where: []Place{ByDesign},
 		CQL:   `-- nodetool enableauditlog --excluded-users helenus`,
 	}

@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture"
@@ -23,6 +24,10 @@ func Judge(lu plan.Rewrite, snapshot *capture.Snapshot, s *schema.Schema) []plan
 		return []plan.Verdict{verdict("", refusal)}
 	}
 	out := []plan.Verdict{{Reason: fmt.Sprintf("%s.%s can be looked up by %s", lu.Keyspace, lu.Base, lu.Column)}}
+	if t := l.Base; len(t.Triggers) > 0 {
+		out = append(out, plan.Verdict{Condition: condition.SideEffects.ID, Reason: fmt.Sprintf("trigger %s on %s.%s runs inside Cassandra: what it writes to the table itself is found by the next sweep only, until which answers may lack it",
+			strings.Join(t.Triggers, ", "), lu.Keyspace, lu.Base)})
+	}
 	out = append(out, l.JudgeReads(snapshot)...)
 	for i := range snapshot.Statements {
 		if v, matters := l.judgeWrite(&snapshot.Statements[i]); matters {

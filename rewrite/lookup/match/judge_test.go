@@ -28,6 +28,13 @@ func TestJudge(t *testing.T) {
 	if len(verdicts) != 4 || verdicts[0].Refused || verdicts[1].Refused || verdicts[2].Condition != "C5" || verdicts[3].Refused || verdicts[3].Statement != good.Fingerprint {
 		t.Errorf("%+v", verdicts)
 	}
+	// A trigger may write the base past Helenus.
+	schemaOf.Keyspaces[0].Tables[0].Triggers = []string{"audited"}
+	verdicts = Judge(l.Rewrite, &capture.Snapshot{Statements: []capture.Statement{good}}, schemaOf)
+	if len(verdicts) != 5 || verdicts[1].Condition != "C22" || verdicts[1].Refused || verdicts[1].Statement != "" || !strings.Contains(verdicts[1].Reason, "trigger audited on hotel.stays") {
+		t.Errorf("%+v", verdicts)
+	}
+	schemaOf.Keyspaces[0].Tables[0].Triggers = nil
 	// No write refuses a look-up; one whose rows nobody can know is warned of.
 	for text, condition := range map[string]condition.ID{
 		"UPDATE stays SET guest = ?" + whole + " IF EXISTS":                                    "",
