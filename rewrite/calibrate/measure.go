@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,9 +120,13 @@ func (c *calibration) connect(ctx context.Context) (err error) {
 		c.close()
 		return fmt.Errorf("read system.local: %w", err)
 	}
-	nodes := []string{own}
 	var centre string
 	iter := c.session.Query("SELECT data_center, rpc_address FROM system.peers").WithContext(ctx).Iter()
+	if h := iter.Host(); h != nil { // whichever it was, its peers are all nodes but itself; system.local may have been another one's
+		own = h.ConnectAddress().String()
+		c.facts.DataCentre = cmp.Or(h.DataCenter(), c.facts.DataCentre)
+	}
+	nodes := []string{own}
 	for iter.Scan(&centre, &host) {
 		if centre == c.facts.DataCentre {
 			nodes = append(nodes, host)
