@@ -29,7 +29,7 @@ func TestCalibrateBadInput(t *testing.T) {
 		"an odd keyspace":    {[]string{"--keyspace", "a; DROP KEYSPACE b"}, exitUsage, "small letters"},
 		"no time":            {[]string{"--budget", "0s"}, exitUsage, "--budget"},
 		"nobody there":       {[]string{"--contact-point", away}, exitUnreachable, "connect to Cassandra"},
-		"no host:port":       {[]string{"--contact-point", "cassandra"}, exitUsage, "host:port"},
+		"no host:port":       {[]string{"--contact-point", "cassandra:port"}, exitUsage, "host:port"},
 		"nothing measured":   {[]string{"--measurements", broken}, exitUsage, "no measurements"},
 		"no measurements":    {[]string{"--measurements", filepath.Join(dir, "none.json")}, exitUsage, "no such file"},
 		"a folder not there": {[]string{"--measurements", measurements, "--out", filepath.Join(dir, "none", "x.yaml")}, exitUsage, "can not be written"},

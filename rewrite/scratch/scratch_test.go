@@ -119,7 +119,7 @@ func TestKilledAnywhere(t *testing.T) {
 		_ = cmd.Wait()
 		for range 20 { // what Cassandra was asked for before the kill, it may still be doing
 			before := left(t)
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(time.Second)
 			if slices.Equal(before, left(t)) {
 				break
 			}
