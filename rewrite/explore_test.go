@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"testing"
 	"testing/synctest"
 
@@ -113,7 +114,11 @@ func TestWithoutClocks(t *testing.T) {
 				if len(faults) > 0 {
 					t.Fatalf("%s: %v: %v", sc.name, steps, faults)
 				}
-				if runs == most && long() {
+				switch equal := reflect.DeepEqual(steps[0], steps[1]); {
+				case runs < most || !long():
+				case equal: // two equal writes that are looked at and lost have by far the most, of which those that differ in which of the two is which say nothing
+					t.Logf("%s: %v: only %d interleavings were tried", sc.name, steps, most)
+				default:
 					t.Errorf("%s: %v: more than %d interleavings", sc.name, steps, most)
 				}
 			})
