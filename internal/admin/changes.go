@@ -41,7 +41,7 @@ type Change struct {
 	Calendar *calendar.Calendar        `json:"calendar,omitempty"`
 }
 
-// changeRoutes are the routes about changes. Those below recommendations and changes are what they were called until the last release.
+// changeRoutes are the routes about changes. Those below recommendations and migrations are what they were called until the last release.
 func (s *Server) changeRoutes(route func(string, func(*http.Request) (any, error))) {
 	route("GET /api/v1/changes", s.changesAnswer)
 	route("GET /api/v1/changes/{id}", s.change)

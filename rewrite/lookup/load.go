@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/helenus-db/helenus/proxy"
@@ -24,6 +25,25 @@ type mean struct {
 // again is how many reads are refused for one that sees whether the rows are still so large.
 const again = 64
 
+// mostTexts bounds what is remembered by texts of ours. They follow the application's, so that a client can make any number (SELECT room AS a1, a2, ...).
+const mostTexts = 10000
+
+// remembered is what is known by text, and forgotten when it is too much.
+type remembered struct {
+	sync.Map
+	count atomic.Int64
+}
+
+// keep remembers something unless there is something by that text, and returns what there is.
+func (r *remembered) keep(text string, v any) any {
+	there, loaded := r.LoadOrStore(text, v)
+	if !loaded && r.count.Add(1) > mostTexts {
+		r.Clear()
+		r.count.Store(0)
+	}
+	return there
+}
+
 // load counts the bytes of one answer, and stops it when they are too many, or will be.
 type load struct {
 	mean        *mean
@@ -35,7 +55,7 @@ type load struct {
 func (r *Reader) load(read *match.Read, keys int) *load {
 	m, ok := r.sizes.Load(read.Fetch)
 	if !ok {
-		m, _ = r.sizes.LoadOrStore(read.Fetch, &mean{})
+		m = r.sizes.keep(read.Fetch, &mean{})
 	}
 	l := &load{mean: m.(*mean), keys: int64(keys), most: int64(r.Bytes)}
 	if l.most == 0 {

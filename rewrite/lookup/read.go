@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"sync"
 
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -24,8 +23,8 @@ type Reader struct {
 	// false if they are too many. It is called before the entries are read: a row that is taken off them has its entry by then.
 	Candidates func(*match.LookUp) (keys [][][]byte, ok bool)
 
-	refused sync.Map // texts of match.Read.Several that Cassandra refuses
-	sizes   sync.Map // *mean of a row, by match.Read.Fetch
+	refused remembered // texts of match.Read.Several that Cassandra refuses
+	sizes   remembered // *mean of a row, by match.Read.Fetch
 }
 
 // Read answers a request from the look-up. See the package comment for the steps.
