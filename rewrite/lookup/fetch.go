@@ -40,7 +40,7 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 			if !refused(err) {
 				return err
 			}
-			r.refused.Store(read.Several, true) // a guardrail, or an index of today: each by itself is always allowed
+			r.refused.keep(read.Several, true) // a guardrail, or an index of today: each by itself is always allowed
 		}
 		for _, place := range p.places {
 			a, err := from.session.Query(ctx, exec.Query{Text: read.Fetch, Values: slices.Concat(bound, keys[place]), Consistency: q.Consistency})

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/helenus-db/helenus/capture/value"
+	"github.com/helenus-db/helenus/proxy"
+)
+
+// bound is a value that is bound, and where it came from.
+type bound struct {
+	datum
+	from origin
+}
+
+// mix is splitmix64.
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// hash is what capture/value makes of a value: equal integers are equal whatever they number, all else is of its attribute.
+func (s *site) hash(d datum) value.Value {
+	kind := proxyType(d.at.cqlType)
+	v := value.Value{Class: value.ClassOf(&kind), Bytes: uint32(sizeOf(d.at.cqlType))}
+	of := uint64(0)
+	if d.form != "" {
+		v = value.Value{Class: value.Text, Bytes: 18}
+	}
+	if v.Class != value.Integer {
+		for _, r := range d.of.name + "." + d.at.name + d.form {
+			of = mix(of ^ uint64(r)) // #nosec G115
+		}
+	}
+	n := uint64(d.n) + 1 // #nosec G115 -- instances are numbered from 0
+	v.Hash = mix(mix(of+uint64(v.Class)) ^ n)
+	if v.Class == value.Integer || v.Class == value.Timestamp {
+		v.Numeric, v.Number = true, int64(d.n)+1
+	}
+	return v
+}
+
+// made are the identifiers that a value is made of, the last of so many of an execution.
+func (s *site) made(d datum, of int) (out []value.Made) {
+	if d.form == "" || !keeps(d.form) {
+		return nil
+	}
+	piece := uint8(0)
+	if d.form != "text" {
+		piece = 1
+	}
+	d.form = ""
+	if v := s.hash(d); v.Class == value.Integer || v.Class == value.UUID {
+		out = append(out, value.Made{Hash: v.Hash, Of: uint32(of - 1), Piece: piece, Class: v.Class}) // #nosec G115 -- few
+	}
+	return out
+}
+
+func proxyType(cqlType string) proxy.Type {
+	return proxy.Type{Code: map[string]uint16{
+		"int": 0x0009, "bigint": 0x0002, "uuid": 0x000C, "timeuuid": 0x000F, "text": 0x000D, "timestamp": 0x000B, "date": 0x0011, "boolean": 0x0004, "double": 0x0007, "counter": 0x0005,
+	}[cqlType]}
+}
+
+func (s *site) describe(t *table, c column) proxy.Column {
+	kind, isSet := strings.CutPrefix(s.w.typeOf(t, c), "set<")
+	of := proxyType(strings.TrimSuffix(kind, ">"))
+	if isSet {
+		of = proxy.Type{Code: 0x0022, Elements: []proxy.Type{of}}
+	}
+	return proxy.Column{Keyspace: s.keyspace, Table: t.name, Name: c.name, Type: of}
+}
