@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/proxy"
@@ -27,7 +28,27 @@ type readRule struct {
 }
 
 // looks are what Cassandra says of the answers to texts, for one set of rules: it ends when a table is altered.
-type looks struct{ byText sync.Map }
+type looks struct {
+	byText sync.Map
+	count  atomic.Int64
+}
+
+// Bounds of what is kept of them: a client can make any number of texts (SELECT room AS a1, a2, ...), and any length.
+const (
+	maxLooks    = 1000
+	maxLookText = 1 << 13
+)
+
+// keep remembers what Cassandra says of one text, and forgets all when it is too much.
+func (l *looks) keep(key lookKey, p *proxy.Prepared) {
+	if len(key.text) > maxLookText {
+		return
+	}
+	if _, there := l.byText.Swap(key, p); !there && l.count.Add(1) > maxLooks {
+		l.byText.Clear()
+		l.count.Store(0)
+	}
+}
 
 type lookKey struct {
 	text    string
@@ -52,7 +73,7 @@ func (u *readRule) describe(ctx context.Context, r *proxy.Request) error {
 	if p.ResultMetadata == nil {
 		return fmt.Errorf("%w: what its answer looks like is not known", kind.ErrUnsuited)
 	}
-	u.said.byText.Store(key, p)
+	u.said.keep(key, p)
 	r.Prepared = p
 	return nil
 }

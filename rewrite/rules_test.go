@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/helenus-db/helenus/proxy"
 )
 
 // Texts that are never said again, with large literals, do not fill the memory, whether they write the base or another table.
@@ -26,4 +28,24 @@ func TestTextsAreBounded(t *testing.T) {
 			t.Errorf("%d bytes are kept, and %d counted", kept, set.kept)
 		}
 	})
+}
+
+// TestDescriptionsAreBounded: what answers look like is kept of so many texts, and of none that is long.
+func TestDescriptionsAreBounded(t *testing.T) {
+	var l looks
+	for i := range 3 * maxLooks {
+		l.keep(lookKey{fmt.Sprint("SELECT room AS a", i), 4}, &proxy.Prepared{})
+	}
+	l.keep(lookKey{strings.Repeat("x", maxLookText+1), 4}, &proxy.Prepared{})
+	n := 0
+	l.byText.Range(func(key, _ any) bool {
+		n++
+		if len(key.(lookKey).text) > maxLookText {
+			t.Error("a long text is kept")
+		}
+		return true
+	})
+	if n == 0 || n > maxLooks {
+		t.Errorf("%d are kept", n)
+	}
 }
