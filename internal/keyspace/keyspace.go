@@ -199,18 +199,36 @@ func Statement(keyspace, replication string) string {
 }
 
 // Replication is three copies in each data centre of a cluster, or as many as it has nodes, as CQL.
+//
+// The peers that a node knows are all nodes but itself, and another one may answer when system.local is asked next. So the one that
+// answered is counted as the driver knows it; a driver that looked nothing up (DisableInitialHostLookup) knows the nodes that it was
+// given alone, and is asked for its one node's row.
 func Replication(ctx context.Context, session *gocql.Session) (string, error) {
-	nodes := map[string]int{}
-	iter := session.Query("SELECT data_center FROM system.peers").WithContext(ctx).Consistency(gocql.One).Iter()
-	if answered := iter.Host(); answered != nil { // its peers are all nodes but itself; system.local might be asked of another one
-		nodes[answered.DataCenter()]++
+	centres := map[string]string{} // of host_id
+	read := func(text string) (*gocql.HostInfo, error) {
+		iter := session.Query(text).WithContext(ctx).Consistency(gocql.One).Iter()
+		var id gocql.UUID
+		var dc string
+		for iter.Scan(&id, &dc) {
+			centres[id.String()] = dc
+		}
+		answered := iter.Host()
+		return answered, iter.Close()
 	}
-	var dc string
-	for iter.Scan(&dc) {
-		nodes[dc]++
+	answered, err := read("SELECT host_id, data_center FROM system.peers")
+	if err == nil {
+		if answered != nil && answered.DataCenter() != "" {
+			centres[answered.HostID()] = answered.DataCenter()
+		} else {
+			_, err = read("SELECT host_id, data_center FROM system.local")
+		}
 	}
-	if err := iter.Close(); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("read which data centres there are: %w", err)
+	}
+	nodes := map[string]int{}
+	for _, dc := range centres {
+		nodes[dc]++
 	}
 	var b strings.Builder
 	b.WriteString("{'class': 'NetworkTopologyStrategy'")
