@@ -96,24 +96,25 @@ test: setup lint vet house $(with)
 
 # The tests of the whole product mostly wait, for leases and for what is to be given up, and no two that carry out changes may do so before one
 # cluster: they run in two halves before a cluster each, beside all others. What failed is said once more at the end.
+# `make test` has vetted them already.
 halves := TestConsoleBehindOneService|TestMembersShareOneTruth|TestWithstandAtEveryState|TestOurTableIsWatched|TestRefusalsAndGuards
 .PHONY: tests tests-first tests-second tests-others
 tests: export TESTS_FAILED := $(abspath $(BIN))/failed
 tests:
 	@mkdir -p $(BIN) && rm -f $(TESTS_FAILED)
 	$(MAKE) --no-print-directory -j 3 -k -O tests-first tests-second tests-others || { cat $(TESTS_FAILED); exit 1; }
-	.ci/tests $(GO) test -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
+	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 
 tests-first:
-	.ci/tests $(with) $(GO) test -timeout 40m -run '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) $(GO) test -vet=off -timeout 40m -run '^($(halves))$$' ./cmd/helenus
 
 tests-second:
-	.ci/tests $(with) $(GO) test -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
 
 tests-others:
-	.ci/tests $(GO) test -timeout 40m $(plain)
-	.ci/tests $(GO) test -race -timeout 40m $(raced)
-	.ci/tests $(GO) test -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
+	.ci/tests $(GO) test -vet=off -timeout 40m $(plain)
+	.ci/tests $(GO) test -vet=off -race -timeout 40m $(raced)
+	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:

@@ -34,7 +34,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asHelenus) != "" {
 		os.Exit(execute())
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := stopPasswordNodes(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
 // process is a helenus that runs as a process of its own.

@@ -39,23 +39,50 @@ type chain struct {
 // Barrier implements migrate.Traffic.
 func (c *chain) Barrier(ctx context.Context) error { return c.server.Barrier(ctx) }
 
-// withPasswords starts a Cassandra that asks for passwords and checks permissions, of which it remembers nothing for longer than validity.
+// passwordNodes are Cassandras that ask for passwords, by how long they remember permissions: to start one takes longer than most of what is tried on it.
+var passwordNodes = map[time.Duration]*cassandra.Cluster{}
+
+// stopPasswordNodes is for the end of all tests.
+func stopPasswordNodes() (err error) {
+	for _, c := range passwordNodes {
+		err = errors.Join(err, c.Stop())
+	}
+	return err
+}
+
+// withPasswords returns a Cassandra that asks for passwords and checks permissions, of which it remembers nothing for longer than validity. It has no keyspace and no
+// role but the first, and is the next test's when this one has ended.
 func withPasswords(t *testing.T, validity time.Duration) (point string) {
 	t.Helper()
 	cassandratest.ContactPoints(t)
-	remembers := validity.String()
-	cluster, err := cassandra.Start(t.Context(), cassandra.Options{Username: cassandra.FirstUser, Password: cassandra.FirstPassword, Extra: map[string]any{
-		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "dynamic_data_masking_enabled": true,
-		"permissions_validity": remembers, "roles_validity": remembers, "permissions_update_interval": remembers, "roles_update_interval": remembers}})
-	if err != nil {
-		t.Fatal(err)
+	if passwordNodes[validity] == nil {
+		remembers := validity.String()
+		c, err := cassandra.Start(context.Background(), cassandra.Options{Username: cassandra.FirstUser, Password: cassandra.FirstPassword, Extra: map[string]any{
+			"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "dynamic_data_masking_enabled": true,
+			"permissions_validity": remembers, "roles_validity": remembers, "permissions_update_interval": remembers, "roles_update_interval": remembers}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passwordNodes[validity] = c
 	}
+	point = passwordNodes[validity].ContactPoints()[0]
+	root := as(t, point, cassandra.FirstUser)
 	t.Cleanup(func() {
-		if err := cluster.Stop(); err != nil {
-			t.Error(err)
+		for _, made := range []struct{ list, drop string }{
+			{"SELECT keyspace_name FROM system_schema.keyspaces", `DROP KEYSPACE "%s"`}, {"SELECT role FROM system_auth.roles", `DROP ROLE "%s"`},
+		} {
+			var name string
+			for iter := root.Query(made.list).Iter(); iter.Scan(&name); {
+				if name == cassandra.FirstUser || strings.HasPrefix(name, "system") {
+					continue
+				}
+				if err := root.Query(fmt.Sprintf(made.drop, name)).Exec(); err != nil {
+					t.Error(err)
+				}
+			}
 		}
 	})
-	return cluster.ContactPoints()[0]
+	return point
 }
 
 // as connects as a role; "" without a password.

@@ -96,6 +96,7 @@ func TestOurTableIsWatched(t *testing.T) {
 			began := time.Now()
 			for time.Since(began) < 5*time.Second {
 				s.alike(through, "after "+text)
+				time.Sleep(50 * time.Millisecond)
 			}
 			await(t, "reads are turned back, and it is said why", func() bool { // what can be mended may serve again by now
 				m = p.migration(id)
