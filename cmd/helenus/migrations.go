@@ -363,7 +363,14 @@ func orderCommand(name, about, done string) *cobra.Command {
 				return err
 			}
 			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
-				_, err := fmt.Fprintf(w, "%s is %s; it is now %s.\n", m.ID, done, m.State)
+				text := fmt.Sprintf("%s is %s", m.ID, done)
+				switch {
+				case m.State == migrate.RollingBack:
+					text = m.ID + ": statements run as written again; its table is written until the last of them that needs it has ended"
+				case strings.ReplaceAll(string(m.State), "-", " ") != done:
+					text += fmt.Sprintf("; it is now %s", m.State)
+				}
+				_, err := fmt.Fprintln(w, text+".")
 				return err
 			})
 		},
