@@ -23,7 +23,7 @@ func main() { os.Exit(execute()) }
 func execute() int {
 	ctx := untilSignal()
 	err := root().ExecuteContext(ctx)
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+	if err != nil && err.Error() == context.Canceled.Error() && ctx.Err() != nil { // what says more, or has an exit code of its own, stays
 		err = errInterrupted
 	}
 	if err != nil {
