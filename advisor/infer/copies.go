@@ -248,7 +248,9 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 }
 
 // once tells whether a column has nearly as many values as the table has rows, as far as so many rows say something.
-func (s *source) once(column string) bool { return s.rows() >= fewRows && s.distinct(column) >= once*s.rows() }
+func (s *source) once(column string) bool {
+	return s.rows() >= fewRows && s.distinct(column) >= once*s.rows()
+}
 
 // differentAnyway tells whether so many rows, each with one of so many keys, drawn as it comes, would have nearly as many different ones: 300 rides of 20,000 riders mostly are
 // of 300 riders, and none of these has a single ride for that. Then rows that have a value each say nothing of whether another one may come.

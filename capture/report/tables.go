@@ -16,8 +16,8 @@ type Table struct {
 	Keyspace   string   `json:"keyspace"`
 	Name       string   `json:"name"`
 	Own        bool     `json:"own,omitempty"` // Helenus made it
-	Statements int      `json:"statements"` // different ones
-	Reads      uint64   `json:"reads"`      // executions; those in batches too
+	Statements int      `json:"statements"`    // different ones
+	Reads      uint64   `json:"reads"`         // executions; those in batches too
 	Writes     uint64   `json:"writes"`
 	Errors     uint64   `json:"errors"`
 	Scans      uint64   `json:"scans"`      // of the reads, those without a whole partition key
