@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -217,7 +218,7 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 	key := base.schema.Column(base.key[0])
 	for _, x := range src.schema.Columns {
 		alone := len(src.schema.PrimaryKey()) == 1 && src.keyed(x.Name)
-		unique := src.rows() >= fewRows && src.distinct(x.Name) >= once*src.rows()
+		unique := src.once(x.Name) && !differentAnyway(src.rows(), base.rows())
 		unmeasured := src.stats == nil && src.keyed(x.Name) && len(src.key) == 1
 		if !alone && !unique && !unmeasured {
 			continue
@@ -244,6 +245,17 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		return true
 	}
 	return false
+}
+
+// once tells whether a column has nearly as many values as the table has rows, as far as so many rows say something.
+func (s *source) once(column string) bool {
+	return s.rows() >= fewRows && s.distinct(column) >= once*s.rows()
+}
+
+// differentAnyway tells whether so many rows, each with one of so many keys, drawn as it comes, would have nearly as many different ones: 300 rides of 20,000 riders mostly are
+// of 300 riders, and none of these has a single ride for that. Then rows that have a value each say nothing of whether another one may come.
+func differentAnyway(rows, keys float64) bool {
+	return keys > 0 && rows > 0 && keys*-math.Expm1(-rows/keys) >= once*rows
 }
 
 // sibling weighs whether a column that is no key, and has nearly as many values as rows, has those of one of the other table: a title, a name. Small integers say
@@ -373,7 +385,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 			return false
 		}
 	}
-	identity := len(base.key) == 1 && src.rows() >= fewRows && src.distinct(c.column(base.key[0])) >= once*src.rows()
+	identity := len(base.key) == 1 && src.once(c.column(base.key[0])) && !differentAnyway(src.rows(), base.rows())
 	for _, x := range src.schema.PrimaryKey() {
 		if d := src.distinct(x.Name); identity && d > 0 && d < once*src.rows() {
 			continue // what it is is determined by the base's key, and it determines nothing

@@ -101,6 +101,15 @@ func (r *rulings) alike(a, b string) (yes, said bool) {
 	return false, different || r.alone[a] || r.alone[b]
 }
 
+// saidOf tells whether a person said whose key a column holds.
+func (r *rulings) saidOf(column string) bool {
+	if r == nil {
+		return false
+	}
+	_, said := r.holds[column]
+	return said
+}
+
 // holding says whether a person said that a column holds the key of a table's entity.
 func (r *rulings) holding(column, table, key string) (yes, said bool) {
 	if r == nil {

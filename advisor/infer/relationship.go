@@ -87,13 +87,18 @@ func (b *modeller) targets(src *source, c schema.Column) []target {
 			continue
 		}
 		b.assert(&t, false)
-		for _, view := range b.views[src] { // a copy's column is the same column under another name: whichever says most
+		said := b.ruled.saidOf(src.id(c.Name))
+		for _, view := range b.views[src] { // a copy's column is the same column under another name: what a person said of either, else whichever says most
+			if said {
+				break
+			}
 			if x := view.schema.Column(view.copied.column(c.Name)); x != nil {
 				other := target{to: to, in: view, column: *x, as: b.as(view, *x, to)}
 				if other.as == "" {
 					continue
 				}
-				if b.assert(&other, false); other.probability > t.probability {
+				said = b.ruled.saidOf(view.id(x.Name))
+				if b.assert(&other, false); said || other.probability > t.probability {
 					t = other
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
 )
 
@@ -89,6 +90,9 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 	if s.source = b.m.tables[name]; s.source == nil {
 		if s.reason = b.opaque[name]; s.reason == "" {
 			s.reason = fmt.Sprintf("table %s is not in the schema that was read", name)
+			if schema.System(ref.Keyspace) {
+				s.reason = driversOwn
+			}
 		}
 		return s
 	}
@@ -102,7 +106,7 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		}
 		if err == nil && x.Limit != nil {
 			// The number is not kept, as no literal is: what the answers had is as much as the limit ever let through.
-			s.query.limit, s.query.limited = int(math.Round(st.Rows.P99())), true
+			s.query.limit, s.query.limited = roundest(st.Rows.P99()), true
 		}
 	case *cql.Insert:
 		s.writes, err = s.source.insert(x)
@@ -115,6 +119,25 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		s.reason = err.Error()
 	}
 	return s
+}
+
+// driversOwn is why statements on Cassandra's own tables are no part of the model.
+const driversOwn = "it reads Cassandra's own tables, as drivers and tools do"
+
+// roundest is the roundest whole number that a quantile of a histogram may stand for: people say LIMIT 200, not LIMIT 202.
+func roundest(v float64) int {
+	for step := 1000.0; step > 1; {
+		if r := math.Round(v/step) * step; r > 0 && math.Abs(r-v) <= v*histogram.Error {
+			return int(r)
+		}
+		for _, next := range []float64{500, 100, 50, 10, 5, 1} {
+			if next < step {
+				step = next
+				break
+			}
+		}
+	}
+	return int(math.Round(v))
 }
 
 // seen is how many answers of a statement say how many rows it returns.

@@ -82,9 +82,17 @@ func (d Description) Text(w io.Writer) error {
 	if len(d.Unexplained) > 0 {
 		p.line("")
 		p.line("Not in the model")
+		drivers := 0
 		for _, u := range d.Unexplained {
+			if u.Reason == driversOwn {
+				drivers++
+				continue
+			}
 			p.line("  %s", u.Text)
 			p.line("    %d executions, %.1f %% of all work: %s", u.Count, 100*u.Share, u.Reason)
+		}
+		if drivers > 0 {
+			p.line("  Statements on Cassandra's own tables, as drivers and tools say them: %d", drivers)
 		}
 	}
 	return p.err

@@ -120,8 +120,13 @@ func (f *flows) write(s *said) {
 }
 
 func (f *flows) addWrites(s *said, writes []*workload.Write, rate float64, uses []Use) {
+	whole := "w-" + digest(s.statement.Fingerprint)
+	together := "" // what one statement writes pays once for what its parts have to read
+	if len(writes) > 1 {
+		together = whole
+	}
 	for n, w := range writes {
-		id := "w-" + digest(s.statement.Fingerprint)
+		id := whole
 		if n > 0 {
 			id = fmt.Sprintf("%s-%d", id, n+1)
 			uses = slices.Clone(uses)
@@ -129,6 +134,6 @@ func (f *flows) addWrites(s *said, writes []*workload.Write, rate float64, uses 
 				uses[i].PerExecution = 0
 			}
 		}
-		f.add(id, &workload.Statement{Weight: rate, Write: w}, uses)
+		f.add(id, &workload.Statement{Weight: rate, Write: w, Transaction: together}, uses)
 	}
 }

@@ -190,6 +190,9 @@ func ParseYAML(file string, data []byte) (body ast.Node, err error) {
 	if err != nil {
 		return nil, fileError(file, err, nil)
 	}
+	if len(parsed.Docs) == 0 || len(parsed.Docs) == 1 && parsed.Docs[0].Body == nil {
+		return nil, &FileError{File: file, Reason: "the file is empty: expected one YAML document"}
+	}
 	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
 		return nil, &FileError{File: file, Reason: fmt.Sprintf("expected one YAML document, found %d", len(parsed.Docs))}
 	}

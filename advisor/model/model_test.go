@@ -189,7 +189,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		{"count", strings.Replace(auction, "count: 50,", "count: .nan,", 1), "is not a number of entities"},
 		{"anchor", "entities: &a []\nrelationships: *a\n", "anchors"},
 		{"not YAML", "entities: [", "f.yaml"},
-		{"empty", "", "expected one YAML document"},
+		{"empty", "", "the file is empty"},
 		{"list for a name", "entities:\n- {name: [a], count: 1}\n", "f.yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

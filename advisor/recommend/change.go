@@ -490,14 +490,14 @@ func (k *maker) whyChange(r *Recommendation, j *joined, tables []*design.Table) 
 	}
 	first := r.Statements[0]
 	fmt.Fprintf(&b, "The application joins %s by hand: values that one statement returns are bound by the next. ", enumerated(tablesOf(j)))
-	fmt.Fprintf(&b, "That was done about %d times in %s (%s), each time with %.1f statements in the mean, and takes about %s and %s of work. ",
-		r.Evidence.Executions, seconds(k.model.Seconds), rate(j.asked.Weight), statements, ms(first.PredictedBeforeMs), ms(first.PredictedWorkBeforeMs))
+	fmt.Fprintf(&b, "That was done about %d times in %s (%s), each time with %.1f statements in the mean, and takes about %s. ",
+		r.Evidence.Executions, seconds(k.model.Seconds), rate(j.asked.Weight), statements, taking(first.PredictedBeforeMs, first.PredictedWorkBeforeMs))
 	var names []string
 	for _, t := range tables {
 		names = append(names, t.Name)
 	}
-	fmt.Fprintf(&b, "Read from %s (%s) it would take about %s and %s of work: %s less. After what the writes pay that saves %s. ",
-		enumerated(names), bytes(r.StorageBytes), ms(first.PredictedAfterMs), ms(first.PredictedWorkAfterMs),
+	fmt.Fprintf(&b, "Read from %s (%s) it would take about %s: %s less work. After what the writes pay that saves %s. ",
+		enumerated(names), bytes(r.StorageBytes), taking(first.PredictedAfterMs, first.PredictedWorkAfterMs),
 		times(first.PredictedWorkBeforeMs/first.PredictedWorkAfterMs), r.Gain())
 	b.WriteString("Helenus does not do this by itself: several statements would become one.")
 	return b.String()

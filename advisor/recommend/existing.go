@@ -175,7 +175,7 @@ func (k *maker) adviseKept(o *keptOffer, users []*read, offers []*offer) {
 		"The application keeps %s, which has the primary keys of these rows under %s. Found there, and read and checked in %s, they are expected to take %s: %s less work. That saves %s. "+
 		"No table is made, and no write costs more.",
 		o.schema.Name, asked, howFound(users[0]), r.Evidence.Executions, seconds(k.model.Seconds), rate(float64(r.Evidence.Executions)/k.model.Seconds), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms),
-		o.name, asked, o.schema.Name, ms(s.PredictedAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), r.Gain())
+		o.name, asked, o.schema.Name, taking(s.PredictedAfterMs, s.PredictedWorkAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), r.Gain())
 	r.Risks = []string{
 		fmt.Sprintf("A row that is in %s and not in %s is not found: between two writes of the application, and for good where it leaves one out. Verification and comparisons find that and turn reads back; they can not know it beforehand.", o.schema.Name, o.name),
 		fmt.Sprintf("Nothing keeps %s true but the application: an old version of it, or another program, that writes %s alone makes answers lack rows.", o.name, o.schema.Name),

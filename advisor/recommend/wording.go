@@ -104,6 +104,14 @@ func howFound(u *read) string {
 	return "with ALLOW FILTERING, which looks at every row of the table"
 }
 
+// taking is how long something takes, and how much work that is, where it is not the same: many requests at once.
+func taking(time, work float64) string {
+	if ms(time) == ms(work) {
+		return ms(time)
+	}
+	return ms(time) + ", and " + ms(work) + " of work"
+}
+
 // whyLookUp says in a paragraph why a look-up table is advised.
 func (k *maker) whyLookUp(r *Recommendation, o *offer, users []*read) string {
 	u, s := users[0], r.Statements[0]
@@ -112,7 +120,7 @@ func (k *maker) whyLookUp(r *Recommendation, o *offer, users []*read) string {
 	fmt.Fprintf(&b, "That was done %d times in %s (%s) and took %s at the median (p99 %s). ",
 		r.Evidence.Executions, seconds(k.model.Seconds), rate(float64(r.Evidence.Executions)/k.model.Seconds), ms(s.ObservedP50Ms), ms(s.ObservedP99Ms))
 	fmt.Fprintf(&b, "With a look-up table that finds the primary keys by %s, of which the base rows are then read and checked, it is expected to take %s: %s less work. That saves %s. ",
-		o.column, ms(s.PredictedAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), r.Gain())
+		o.column, taking(s.PredictedAfterMs, s.PredictedWorkAfterMs), times(s.PredictedWorkBeforeMs/s.PredictedWorkAfterMs), r.Gain())
 	switch len(r.Writes) {
 	case 0:
 		b.WriteString("No write that was seen would have to write it. ")

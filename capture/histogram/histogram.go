@@ -22,6 +22,8 @@ import (
 const (
 	perOctave = 32
 	octaves   = 36
+	// Error is how far a quantile may be off, as a share of it.
+	Error = 1.0 / (2 * perOctave)
 	// Size is the number of buckets.
 	Size = octaves * perOctave
 )

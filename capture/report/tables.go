@@ -15,8 +15,9 @@ import (
 type Table struct {
 	Keyspace   string   `json:"keyspace"`
 	Name       string   `json:"name"`
-	Statements int      `json:"statements"` // different ones
-	Reads      uint64   `json:"reads"`      // executions; those in batches too
+	Own        bool     `json:"own,omitempty"` // Helenus made it
+	Statements int      `json:"statements"`    // different ones
+	Reads      uint64   `json:"reads"`         // executions; those in batches too
 	Writes     uint64   `json:"writes"`
 	Errors     uint64   `json:"errors"`
 	Scans      uint64   `json:"scans"`      // of the reads, those without a whole partition key
@@ -206,13 +207,13 @@ func (u *usage) judge(stats []schema.Stats, profiles *profile.Document) {
 		remark("large partitions: an answer of one partition had %.0f rows at p99", u.largest)
 	}
 	if u.Scans > 0 && u.Reads > 0 {
-		remark("%.1f %% of its reads give no whole partition key", 100*float64(u.Scans)/float64(u.Reads))
+		remark("%.3g %% of its reads give no whole partition key", 100*float64(u.Scans)/float64(u.Reads))
 	}
 	if u.warned > 0 {
 		remark("Cassandra warned %d times of tombstones", u.warned)
 	}
-	if u.table.Own() {
-		remark("a table of Helenus: it reads and writes it by itself, see helenus changes")
+	if u.Own = u.table.Own(); u.Own {
+		remark("a table of Helenus: it reads and writes it by itself (helenus changes)")
 	} else if u.Statements == 0 {
 		remark("nobody used it")
 	} else if u.Reads == 0 && u.Writes > 0 {

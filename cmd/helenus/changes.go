@@ -65,14 +65,18 @@ func printChanges(w io.Writer, list []admin.Change) error {
 		_, err := fmt.Fprintln(w, "No change so far, or none in such a state (--all); `helenus recommendations` says what was looked at.")
 		return err
 	}
-	t := newTable("change_id", "state", "since", "kind", "table", "saves", wideOnly("by"), "what", "reason")
+	t := newTable("change_id", "state", "done", "since", "kind", "table", "saves", wideOnly("by"), "what", "reason")
 	for i := range list {
 		x := &list[i]
 		saves := "-"
 		if x.Saves > 0 {
-			saves = fmt.Sprintf("%.3g s/s", x.Saves)
+			saves = recommend.WorkTime(x.Saves) + "/s"
 		}
-		t.AppendRow([]any{x.ID, x.State, ago(x.Since), x.Kind, x.Keyspace + "." + x.Table, saves, x.Actor, cut(x.Title, 60), cut(whyOf(x), 100)})
+		done := "-"
+		if x.Done > 0 {
+			done = fmt.Sprintf("%.0f %%", 100*x.Done)
+		}
+		t.AppendRow([]any{x.ID, x.State, done, ago(x.Since), x.Kind, x.Keyspace + "." + x.Table, saves, x.Actor, cut(x.Title, 60), cut(whyOf(x), 100)})
 	}
 	return render(w, t)
 }

@@ -32,14 +32,23 @@ func importCommand() *cobra.Command {
 	return c
 }
 
+// readWorkload reads the content of a workload file by what is given, or, if it is in the neutral form, by that: of a file that has neither form right it says how they are told apart.
+func readWorkload(name string, data []byte, own func(string, []byte) (*workload.Workload, error)) (*workload.Workload, error) {
+	if !neutral.Is(data) {
+		return own(name, data)
+	}
+	w, err := neutral.Read(name, data)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n(read in NoSE's neutral form, as the first entity has \"fields\"; ours has \"attributes\": docs/schema/workload.json)", err)
+	}
+	return w, nil
+}
+
 // loadWorkload reads a workload file of our own form or of the neutral one.
 func loadWorkload(name string) (*workload.Workload, error) {
 	data, err := model.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	if neutral.Is(data) {
-		return neutral.Read(name, data)
-	}
-	return workload.Read(name, data)
+	return readWorkload(name, data, workload.Read)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/helenus-db/helenus/advisor/given"
 	"github.com/helenus-db/helenus/advisor/lint"
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/advisor/neutral"
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
@@ -143,11 +142,7 @@ func loadAsIs(file string) (*workload.Workload, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	read := workload.ReadAsIs
-	if neutral.Is(data) {
-		read = neutral.Read
-	}
-	w, err := read(file, data)
+	w, err := readWorkload(file, data, workload.ReadAsIs)
 	return w, data, err
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,12 +21,19 @@ import (
 func main() { os.Exit(execute()) }
 
 func execute() int {
-	err := root().ExecuteContext(untilSignal())
+	ctx := untilSignal()
+	err := root().ExecuteContext(ctx)
+	if err != nil && err.Error() == context.Canceled.Error() && ctx.Err() != nil { // what says more, or has an exit code of its own, stays
+		err = errInterrupted
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "helenus:", err)
 	}
 	return exitCode(err)
 }
+
+// errInterrupted is what a command ends with that a signal ended, and that says nothing better.
+var errInterrupted = errors.New("interrupted")
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM. The second ends the process at once, as it would
 // without us. One goroutine hears both, so that one that follows close upon the other is not lost.

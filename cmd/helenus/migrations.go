@@ -105,7 +105,9 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 	for events := 0; ; {
 		var m migrate.Change
 		var raw []byte
-		if err := client.Get(ctx, "migrations/"+url.PathEscape(id), &raw); err != nil {
+		if err := client.Get(ctx, "migrations/"+url.PathEscape(id), &raw); ctx.Err() != nil {
+			return errUnwatched(id)
+		} else if err != nil {
 			return err
 		}
 		if err := json.Unmarshal(raw, &m); err != nil {
@@ -145,10 +147,15 @@ func follow(ctx context.Context, w io.Writer, r *remote, id string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return errUnwatched(id)
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// errUnwatched says that a change goes on of which the progress is shown no longer: somebody pressed Ctrl-C.
+func errUnwatched(id string) error {
+	return fmt.Errorf("its progress is shown no longer, but %s goes on: `helenus changes %s` says how far it is, `helenus rollback %s` takes it back", id, id, id)
 }
 
 // progressLine is what makes a new line of progress worth printing: another state, another tenth, or another reason to wait.
@@ -244,7 +251,7 @@ func why(m *migrate.Change) string {
 }
 
 func printMigration(w io.Writer, m *migrate.Change) error {
-	_, err := fmt.Fprintf(w, "%s is %s (%s: %s), approved by %s\n", m.ID, m.State, m.Title, tables(m), m.Actor)
+	_, err := fmt.Fprintf(w, "%s is %s (%s), approved by %s\n", m.ID, m.State, strings.TrimPrefix(m.Title+": "+tables(m), ": "), m.Actor)
 	if err != nil {
 		return err
 	}
@@ -356,7 +363,14 @@ func orderCommand(name, about, done string) *cobra.Command {
 				return err
 			}
 			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, m migrate.Change) error {
-				_, err := fmt.Fprintf(w, "%s is %s; it is now %s.\n", m.ID, done, m.State)
+				text := fmt.Sprintf("%s is %s", m.ID, done)
+				switch {
+				case m.State == migrate.RollingBack:
+					text = m.ID + ": statements run as written again; its table is written until the last of them that needs it has ended"
+				case strings.ReplaceAll(string(m.State), "-", " ") != done:
+					text += fmt.Sprintf("; it is now %s", m.State)
+				}
+				_, err := fmt.Fprintln(w, text+".")
 				return err
 			})
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 func modelCommand() *cobra.Command {
@@ -222,9 +223,13 @@ func (r *remote) orderModel(c *cobra.Command, path string, o *admin.ModelOrder) 
 
 func printImported(w io.Writer, in advisor.Imported) error {
 	var b strings.Builder
+	instead := ""
+	if in.Version > 0 {
+		instead = fmt.Sprintf(", in place of those of version %d", in.Version)
+	}
 	switch {
 	case in.DryRun && in.Changed:
-		fmt.Fprintf(&b, "Nothing was done. It would put %d corrections in force, in place of those of version %d.\n", len(in.Corrections), in.Version)
+		fmt.Fprintf(&b, "Nothing was done. It would put %s in force%s.\n", words.Plural(len(in.Corrections), "correction", "corrections"), instead)
 	case in.DryRun:
 		fmt.Fprintf(&b, "Nothing was done, and nothing would be: version %d has the same corrections.\n", in.Version)
 	case in.Changed:

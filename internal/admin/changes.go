@@ -28,6 +28,7 @@ type Change struct {
 	Actor    string       `json:"actor,omitempty"`   // who decided about its proposal, or approved it; "" for Helenus itself
 	Reason   string       `json:"reason,omitempty"`  // why it is in the state, or does not go on
 	Pending  string       `json:"pending,omitempty"` // an order that is in force, and not stored yet
+	Done     float64      `json:"done,omitempty"`    // how much of the work of its state is done, 0 to 1
 	Part     string       `json:"part_of,omitempty"` // the calendar that it is a table of
 	Kind     string       `json:"kind"`
 	Title    string       `json:"title"`
@@ -125,6 +126,12 @@ func (c *Change) worked(m *migrate.Change) {
 		return
 	}
 	c.State, c.Since, c.Actor, c.Reason, c.Pending = m.State, m.Progress.Started, m.Actor, m.Waits(), m.Pending
+	if c.Reason == "" && m.Hold && m.State != migrate.Serving {
+		c.Reason = "to be held in shadow until `helenus cut-over`"
+	}
+	if m.Progress.Total > 0 && (m.State == migrate.Backfill || m.State == migrate.Verify || m.State == migrate.Shadow) {
+		c.Done = m.Progress.Ratio
+	}
 	if c.Title == "" {
 		c.Kind, c.Title, c.Keyspace, c.Table = m.Rewrite.Kind, m.Title, m.Rewrite.Keyspace, m.Rewrite.Base
 	}
@@ -310,6 +317,9 @@ func (s *Server) migration(r *http.Request) (any, error) {
 	}
 	if c, err := s.o.Calendars.Calendar(id); err == nil {
 		return nil, notFound(fmt.Sprintf("%s is a calendar (%s); its changes are %s and so on: `helenus changes %s` lists them", id, c.State, c.Seasons[0].ID, id))
+	}
+	if one, err := s.o.Advisor.Recommendation(r.Context(), id); err == nil {
+		return nil, notFound(fmt.Sprintf("%s was not approved: it is advice, and nothing of it is under way; `helenus explain %s` says what it is", id, one.ID))
 	}
 	return nil, notFound(fmt.Sprintf("there is no change %s under way; `helenus changes` lists them", id))
 }

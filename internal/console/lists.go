@@ -76,9 +76,28 @@ func (c *console) statements(r *request) error {
 // statementPage is one statement.
 type statementPage struct {
 	admin.Detail
-	Chart string // points of a line: latency at p50 over the last hour
-	Most  float64
-	About []recommend.Recommendation
+	Chart      string // points of a line: latency at p50 over the last hour
+	Most       float64
+	Begin, End time.Time // of the line
+	About      []aboutStatement
+}
+
+// aboutStatement is an advice about a statement, with the state of what became of it.
+type aboutStatement struct{ ID, Title, State string }
+
+// states are the states of the changes that are carried out, or were, by id. None of them are told where they can not be asked for: the advice has its own.
+func (c *console) states(r *request) map[string]string {
+	states := map[string]string{}
+	list, err := ask[[]admin.Change](c, r, "changes")
+	if err != nil {
+		return states
+	}
+	for i := range list {
+		if !list[i].State.Proposal() {
+			states[list[i].ID] = string(list[i].State)
+		}
+	}
+	return states
 }
 
 func (c *console) statement(r *request) error {
@@ -88,12 +107,16 @@ func (c *console) statement(r *request) error {
 	}
 	p := statementPage{Detail: d}
 	p.Chart, p.Most = points(d.Series)
+	if n := len(d.Series); n > 0 {
+		p.Begin, p.End = d.Series[0].From, d.Series[n-1].To
+	}
+	states := c.states(r)
 	if advice, err := ask[admin.Recommendations](c, r, "recommendations"); err == nil {
 		for i := range advice.Recommendations {
 			x := &advice.Recommendations[i]
 			if slices.ContainsFunc(x.Statements, func(s recommend.Statement) bool { return s.Fingerprint == d.Fingerprint }) ||
 				slices.ContainsFunc(x.Writes, func(s recommend.Write) bool { return s.Fingerprint == d.Fingerprint }) {
-				p.About = append(p.About, *x)
+				p.About = append(p.About, aboutStatement{x.ID, x.Title, cmp.Or(states[x.ID], string(x.State))})
 			}
 		}
 	}
@@ -126,13 +149,35 @@ func points(series []history.Point) (line string, most float64) {
 	return strings.TrimSpace(b.String()), most
 }
 
+// tablesPage are the application's tables, and Helenus's.
+type tablesPage struct {
+	admin.TablesAnswer
+	Theirs, Ours int
+}
+
+// remarks are what is to be known of a table, what nobody reads among it.
+func remarks(t report.Table) []string {
+	if len(t.Unread) == 0 {
+		return t.Remarks
+	}
+	return append(slices.Clone(t.Remarks), "nobody reads "+strings.Join(t.Unread, ", "))
+}
+
 func (c *console) tables(r *request) error {
 	list, err := ask[admin.TablesAnswer](c, r, "tables")
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(list.Tables, func(a, b report.Table) int { return cmp.Compare(b.Micros, a.Micros) })
-	return c.show(r, "tables", frame{Title: "Tables", Here: "tables", Page: list})
+	p := tablesPage{TablesAnswer: list}
+	for i := range list.Tables {
+		if list.Tables[i].Own {
+			p.Ours++
+		} else {
+			p.Theirs++
+		}
+	}
+	return c.show(r, "tables", frame{Title: "Tables", Here: "tables", Page: p})
 }
 
 func (c *console) table(r *request) error {

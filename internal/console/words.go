@@ -26,7 +26,7 @@ func (c *console) words() template.FuncMap {
 		"menu": func() []entry { return menu }, "names": func(all ...string) []string { return all }, "first": first[recommend.Dismissal], "latest": latest, "has": has, "period": period,
 		"thousand": func(v float64) float64 { return v * 1000 }, "negative": func(v float64) float64 { return -v }, "explain": func(id string) string { return "helenus explain " + id },
 		"part": func(n uint64, of float64) float64 { return float64(n) / max(of, 1) },
-		"join": strings.Join, "upper": upper, "plural": plural, "text": func(v any) string { return fmt.Sprint(v) }, "float": func(v any) float64 { return asFloat(v) },
+		"join": strings.Join, "remarks": remarks, "upper": upper, "plural": plural, "text": func(v any) string { return fmt.Sprint(v) }, "float": func(v any) float64 { return asFloat(v) },
 	}
 }
 

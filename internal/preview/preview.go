@@ -5,6 +5,7 @@ package preview
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -190,7 +191,7 @@ func dropped(s *Subject) []string {
 	if s.Mig.Rewrite.Table == "" {
 		return []string{"It has no table. The advice is open again, and may be approved again."}
 	}
-	return []string{"DROP TABLE " + Table(s.Mig) + entries(s.Mig) + " (Cassandra may keep a snapshot of it, as auto_snapshot says).",
+	return []string{"DROP TABLE " + Table(s.Mig) + strings.TrimSuffix(entries(s.Mig), ",") + " (Cassandra may keep a snapshot of it, as auto_snapshot says).",
 		"The application's own table " + s.Mig.Rewrite.Keyspace + "." + s.Mig.Rewrite.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 }
 

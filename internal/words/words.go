@@ -68,9 +68,10 @@ func Size(v float64) string {
 // Count groups digits by three.
 func Count(v any) string {
 	f := Float(v)
-	if f != math.Trunc(f) {
+	if f != math.Trunc(f) && math.Abs(f) < 999.5 {
 		return Three(f)
 	}
+	f = math.Round(f)
 	digits := strconv.FormatFloat(math.Abs(f), 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

@@ -9,7 +9,7 @@ import (
 
 func TestNumbersAsPeopleSayThem(t *testing.T) {
 	for got, want := range map[string]string{
-		words.Three(0): "0", words.Three(0.5): "0.5", words.Three(9.994): "9.99", words.Three(9.996): "10", words.Three(12.34): "12.3", words.Three(99.96): "100", words.Three(464.4): "464",
+		words.Three(0): "0", words.Count(56905.3): "56,905", words.Count(999.6): "1,000", words.Count(12.34): "12.3", words.Three(0.5): "0.5", words.Three(9.994): "9.99", words.Three(9.996): "10", words.Three(12.34): "12.3", words.Three(99.96): "100", words.Three(464.4): "464",
 		words.Millis(0.04): "40 µs", words.Millis(2500): "2.5 s", words.Millis(300_000): "5 min", words.Span(3 * time.Hour): "3 h", words.Span(50 * time.Hour): "2 days",
 		words.Size(999): "999 B", words.Size(13_600_000): "13.6 MB", words.Count(1234567): "1,234,567", words.Count(-1234): "-1,234", words.Count(uint64(12)): "12", words.Count(0.5): "0.5",
 		words.Rate(4200): "4,200 a second", words.Rate(0.2): "12 a minute", words.Rate(0.001): "3.6 an hour", words.Rate(0): "never",

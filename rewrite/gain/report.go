@@ -95,7 +95,10 @@ func (r *Record) text(out *Report) string {
 		if r.Promise.Writes > 0 {
 			promised = "; promised were " + times(r.Promise.Writes)
 		}
-		lines = append(lines, fmt.Sprintf("writes take %s, %s of it their own: %s as long%s", quantiles(r.Since.Writes), quantiles(r.Since.Alone),
+		if r.Before.Writes.Count > 0 {
+			promised += "; before the change they took " + quantiles(r.Before.Writes)
+		}
+		lines = append(lines, fmt.Sprintf("writes take %s, of which the statement itself takes %s: %s as long%s", quantiles(r.Since.Writes), quantiles(r.Since.Alone),
 			times(r.Since.Writes.P50()/max(1, r.Since.Alone.P50())), promised))
 	}
 	return strings.Join(lines, "\n")
