@@ -224,6 +224,7 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 		}
 		return nil
 	}
+	statics, rows := "", false // what is selected: a static column, and one that each row has for itself
 	for _, c := range columns {
 		expr := c.Expr
 		if call, ok := expr.(*cql.FunctionCall); ok {
@@ -246,6 +247,16 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 		if expands(column.Type) {
 			return condition.Types.Refuse("selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
 		}
+		switch column.Kind {
+		case schema.Static:
+			statics = column.Name
+		case schema.PartitionKey:
+		default:
+			rows = true
+		}
+	}
+	if statics != "" && !rows {
+		return condition.Statics.Refuse("selects the static column %s and none of the rows' own: Cassandra answers that with partitions, and refuses it for a row's whole key", statics)
 	}
 	return nil
 }
