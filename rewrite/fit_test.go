@@ -4,12 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/lookup"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -129,6 +132,45 @@ func TestSchemaGoesOn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a base may become while a change serves it may become before the change's table is made: nothing rests on it yet. What breaks a change ends it then, too,
+// and it goes on when that is set back.
+func TestAlteredBeforeItIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var down atomic.Bool
+		down.Store(true)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if down.Load() && strings.HasPrefix(q.Text, "CREATE") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		w.boot(quick())
+		defer w.stop()
+		must(t, w.approve("m1"))
+		time.Sleep(10 * time.Second)
+		w.redefine(func(b *schema.Table) {
+			b.Columns = append(b.Columns, schema.Column{Name: "x", Kind: schema.Regular, Position: -1, Type: "text"})
+		})
+		w.engine.SchemaChanged(w.db.Schema())
+		w.redefine(func(b *schema.Table) { b.ID = "2" })
+		w.engine.SchemaChanged(w.db.Schema())
+		w.await(migrate.Suspended)
+		if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
+			t.Error("resumed over another table")
+		}
+		w.redefine(func(b *schema.Table) { b.ID = "1" })
+		w.engine.SchemaChanged(w.db.Schema())
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		down.Store(false)
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
 }
 
 // An entry that was written while rows were to expire does not outlive its use: when they live longer all are written anew.
