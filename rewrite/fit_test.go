@@ -234,6 +234,52 @@ func TestColumnDropped(t *testing.T) {
 	})
 }
 
+// A statement without ALLOW FILTERING is Cassandra's to refuse once its index was dropped, so it is answered no more; those with it go on. It is answered again when
+// there is an index again.
+func TestIndexDropped(t *testing.T) {
+	const plain = "SELECT room, guest FROM hotel.stays WHERE guest = ?"
+	indexed := func(is bool) func(*schema.Table) {
+		return func(b *schema.Table) {
+			b.Indexes = nil
+			if is {
+				b.Indexes = []schema.Index{{Name: "i", Kind: "COMPOSITES", Column: "guest", On: "values"}}
+			}
+		}
+	}
+	serving(t, func(t *testing.T, w *world) { // byGuest alone
+		must(t, w.engine.Rollback(context.Background(), "m1", "ann"))
+		w.await(migrate.RolledBack)
+		must(t, w.engine.Drop(context.Background(), "m1", "ann"))
+		alter := func(is bool) {
+			w.redefine(indexed(is))
+			w.engine.SchemaChanged(w.db.Schema())
+		}
+		alter(true)
+		lu := advice(t)
+		lu.Statements, lu.Texts = append(lu.Statements, fingerprint(t, plain)), append(lu.Texts, plain)
+		_, err := w.engine.Approve(context.Background(), "m1", lu, "ann")
+		must(t, err)
+		w.await(migrate.Serving)
+		for _, is := range []bool{true, false, true} {
+			alter(is)
+			w.await(migrate.Serving)
+			if served := w.engine.Rule("", plain) != nil; served != is {
+				t.Errorf("an index is there: %t; answered without ALLOW FILTERING: %t", is, served)
+			}
+			if !w.served("guest1") {
+				t.Error("what needs no index is not served")
+			}
+		}
+		w.stop()
+		w.redefine(indexed(false)) // while the process is down
+		w.boot(quick())
+		w.await(migrate.Serving)
+		if w.engine.Rule("", plain) != nil {
+			t.Error("answered after a start, though its index is gone")
+		}
+	})
+}
+
 // A failed change can be resumed once its cause is gone, and not before.
 func TestResumeFailed(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {

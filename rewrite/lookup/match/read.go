@@ -133,6 +133,9 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	if n := slices.Index(found, false); n >= 0 {
 		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.Asked[n].Name)
 	}
+	if needs, _ := schema.VerdictOf(l.Base, s); needs == schema.FilteringNeeded && !s.AllowFiltering {
+		return nil, condition.Schema.Refuse("Cassandra refuses it without ALLOW FILTERING: no index of %s serves it", l.BaseName())
+	}
 	whole := *s
 	whole.Where = where
 	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.Rewrite.Base}
