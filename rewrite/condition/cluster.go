@@ -21,7 +21,7 @@ SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;   -- as writte
 		CQL: `ALTER TABLE hotel.stays ADD stars int;                                           -- goes on, after it was verified again
 ALTER TABLE hotel.stays DROP guest;                                              -- suspended
 SELECT stars FROM hotel.stays WHERE guest = ? ALLOW FILTERING;                    -- refused: it was not there at approval
-SELECT room FROM hotel.stays WHERE guest = ?;                                     -- served as long as there is an index on guest
+SELECT room FROM hotel.stays WHERE guest = ?;                                     -- refused: no index on guest, or it was dropped
 TRUNCATE hotel.stays;                                                            -- the look-up is emptied and filled anew
 DROP TABLE helenus_data_hotel.helenus_stays_by_guest;                            -- suspended`,
 	}

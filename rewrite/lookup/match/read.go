@@ -25,7 +25,9 @@ type Read struct {
 	Several string
 	Bound   []kind.Marker // which values of the request Fetch begins with
 	Types   []string      // of those values; "" if that is not looked at
-	By      []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
+	// Unread: one of those values is of a type whose bytes only Cassandra judges. It does where it reads a row.
+	Unread bool
+	By     []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
 	// Nowhere is a key that a row of the base could have.
 	Nowhere [][]byte
 	// Twin is the application's SELECT without LIMIT, with markers in the place of the values that stand in it: what Cassandra says of its answer is
@@ -155,6 +157,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	}
 	for _, m := range bound {
 		r.Bound, r.Types = append(r.Bound, places.of(m)), append(r.Types, places[m].cqlType)
+		r.Unread = r.Unread || !among(native, places[m].cqlType)
 	}
 	r.Fetch, _ = anonymous(&fetch, nil)
 	r.Several = l.several(&fetch)
