@@ -164,7 +164,7 @@ func (a *Advisor) Admit(actor string, despite ...plan.Overrule) change.Admission
 		}
 		show(&r, c, now)
 		if err := Approvable(&r, despite...); err != nil {
-			return store.Entry{}, err
+			return store.Entry{}, Standing(err, c.State)
 		}
 		if c.State == change.Snoozed { // its time is over, which no round has noted yet
 			if err := c.Move(change.Propose, change.Proposed, c.Until); err != nil {
@@ -185,6 +185,21 @@ func (a *Advisor) Admit(actor string, despite ...plan.Overrule) change.Admission
 	}
 }
 
+// Standing has what is said of a proposal that was approved be of where its change stands: one that was rolled back is not to be rolled back again.
+func Standing(err error, is change.State) error {
+	var state *StateError
+	if !errors.As(err, &state) || state.State != recommend.Approved {
+		return err
+	}
+	switch is {
+	case change.RollingBack:
+		state.Why = "it is being rolled back; drop it then (`helenus drop " + state.ID + "`)"
+	case change.RolledBack:
+		state.Why = "it was rolled back; drop it first (`helenus drop " + state.ID + "`)"
+	}
+	return err
+}
+
 func (a *Advisor) decide(ctx context.Context, place int, id, reason, actor string, length time.Duration) (recommend.Recommendation, error) {
 	if err := a.load(ctx); err != nil {
 		return recommend.Recommendation{}, err
@@ -201,7 +216,7 @@ func (a *Advisor) decide(ctx context.Context, place int, id, reason, actor strin
 	_, err = a.o.Changes.Change(ctx, r.ID, func(c *change.Record) ([]store.Entry, error) {
 		before := c.State
 		if show(r, c, now); !w.from[r.State] {
-			return nil, &StateError{ID: r.ID, State: r.State, Wish: string(w.order), Why: w.why[r.State]}
+			return nil, Standing(&StateError{ID: r.ID, State: r.State, Wish: string(w.order), Why: w.why[r.State]}, c.State)
 		}
 		if err := c.Move(w.order, w.to, now); err != nil {
 			return nil, err

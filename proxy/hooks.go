@@ -170,13 +170,13 @@ type Request struct {
 	Consistency       uint16
 	SerialConsistency uint16 // 0 if not sent (SERIAL is 8, LOCAL_SERIAL 9)
 	SkipMetadata      bool
-	PageSize          int32 // 0 if not sent
-	PagingState       []byte
+	PageSize          int32  // 0 if not sent
+	PagingState       []byte // nil if not sent; an empty one Cassandra refuses
 	HasTimestamp      bool
 	Timestamp         int64 // microseconds
 	HasNow            bool
 	NowSeconds        int32 // what Cassandra takes the time for (v5 now_in_seconds): times to live begin then
-	Unusual           bool  // carries v5 options (keyspace, now_in_seconds) or flags that this program does not know
+	Unusual           bool  // carries v5 options (keyspace, now_in_seconds), flags that this program does not know, or a page size of 0, which Cassandra refuses
 
 	Responder Responder
 }

@@ -77,7 +77,7 @@ func (c *conn) fillRequest(r *Request, v *wire.View, body []byte) {
 	r.PageSize, r.PagingState = v.PageSize, v.PagingState()
 	r.HasTimestamp, r.Timestamp = v.Flags&wire.ParamTimestamp != 0, v.Timestamp
 	r.HasNow, r.NowSeconds = v.Flags&wire.ParamNow != 0, v.NowSeconds
-	r.Unusual = v.Unknown || v.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0
+	r.Unusual = v.Unknown || v.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0 || v.Flags&wire.ParamPageSize != 0 && v.PageSize == 0
 	if r.Opcode == wire.OpBatch {
 		r.BatchType, r.Children = v.Kind, make([]Child, v.Children())
 		for i := range r.Children {
@@ -168,7 +168,7 @@ func (k *taken) Answer(r *Request, rows Rows) {
 	}
 	metadata := p.ResultMetadata
 	if r.SkipMetadata {
-		metadata = wire.AppendNoMetadata(nil, len(p.Results))
+		metadata = wire.AppendSkipped(nil, metadata, len(p.Results))
 	}
 	k.end(wire.OpResult, wire.AppendRows(nil, metadata, rows), Exchange{Rows: len(rows)})
 }

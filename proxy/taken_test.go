@@ -94,7 +94,7 @@ func TestTakenRequests(t *testing.T) {
 			skip := execute(readText, []byte("key"))
 			skip[bytes.Index(skip, []byte{1, 0, 1, 0, 0, 0, 3})] |= byte(wire.ParamSkipMetadata)
 			_, body = call(t, c, wire.OpExecute, skip)
-			want = wire.AppendRows(nil, wire.AppendNoMetadata(nil, 2), [][][]byte{{[]byte("key"), nil}, {[]byte("key"), []byte("x")}})
+			want = wire.AppendRows(nil, wire.AppendInt(wire.AppendInt(nil, wire.MetaNoMetadata|wire.MetaGlobalTable), 2), [][][]byte{{[]byte("key"), nil}, {[]byte("key"), []byte("x")}})
 			if !bytes.Equal(body, want) {
 				t.Errorf("without metadata answered %q, want %q", body, want)
 			}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/lookup"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -131,6 +134,45 @@ func TestSchemaGoesOn(t *testing.T) {
 	}
 }
 
+// What a base may become while a change serves it may become before the change's table is made: nothing rests on it yet. What breaks a change ends it then, too,
+// and it goes on when that is set back.
+func TestAlteredBeforeItIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		var down atomic.Bool
+		down.Store(true)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if down.Load() && strings.HasPrefix(q.Text, "CREATE") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		w.boot(quick())
+		defer w.stop()
+		must(t, w.approve("m1"))
+		time.Sleep(10 * time.Second)
+		w.redefine(func(b *schema.Table) {
+			b.Columns = append(b.Columns, schema.Column{Name: "x", Kind: schema.Regular, Position: -1, Type: "text"})
+		})
+		w.engine.SchemaChanged(w.db.Schema())
+		w.redefine(func(b *schema.Table) { b.ID = "2" })
+		w.engine.SchemaChanged(w.db.Schema())
+		w.await(migrate.Suspended)
+		if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
+			t.Error("resumed over another table")
+		}
+		w.redefine(func(b *schema.Table) { b.ID = "1" })
+		w.engine.SchemaChanged(w.db.Schema())
+		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+		down.Store(false)
+		w.await(migrate.Serving)
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
+}
+
 // An entry that was written while rows were to expire does not outlive its use: when they live longer all are written anew.
 func TestRowsLiveLonger(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
@@ -188,6 +230,52 @@ func TestColumnDropped(t *testing.T) {
 		}
 		if got := w.ask(other, str("guest1")); got.forwarded || got.failed || len(got.rows) == 0 {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A statement without ALLOW FILTERING is Cassandra's to refuse once its index was dropped, so it is answered no more; those with it go on. It is answered again when
+// there is an index again.
+func TestIndexDropped(t *testing.T) {
+	const plain = "SELECT room, guest FROM hotel.stays WHERE guest = ?"
+	indexed := func(is bool) func(*schema.Table) {
+		return func(b *schema.Table) {
+			b.Indexes = nil
+			if is {
+				b.Indexes = []schema.Index{{Name: "i", Kind: "COMPOSITES", Column: "guest", On: "values"}}
+			}
+		}
+	}
+	serving(t, func(t *testing.T, w *world) { // byGuest alone
+		must(t, w.engine.Rollback(context.Background(), "m1", "ann"))
+		w.await(migrate.RolledBack)
+		must(t, w.engine.Drop(context.Background(), "m1", "ann"))
+		alter := func(is bool) {
+			w.redefine(indexed(is))
+			w.engine.SchemaChanged(w.db.Schema())
+		}
+		alter(true)
+		lu := advice(t)
+		lu.Statements, lu.Texts = append(lu.Statements, fingerprint(t, plain)), append(lu.Texts, plain)
+		_, err := w.engine.Approve(context.Background(), "m1", lu, "ann")
+		must(t, err)
+		w.await(migrate.Serving)
+		for _, is := range []bool{true, false, true} {
+			alter(is)
+			w.await(migrate.Serving)
+			if served := w.engine.Rule("", plain) != nil; served != is {
+				t.Errorf("an index is there: %t; answered without ALLOW FILTERING: %t", is, served)
+			}
+			if !w.served("guest1") {
+				t.Error("what needs no index is not served")
+			}
+		}
+		w.stop()
+		w.redefine(indexed(false)) // while the process is down
+		w.boot(quick())
+		w.await(migrate.Serving)
+		if w.engine.Rule("", plain) != nil {
+			t.Error("answered after a start, though its index is gone")
 		}
 	})
 }

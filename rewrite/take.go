@@ -82,7 +82,7 @@ func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
 	switch {
 	case r.Prepared != nil && r.Prepared.Variables != nil && !named(r.Values) && len(r.Values) != len(r.Prepared.Variables):
 		return becauseOptions, false
-	case len(r.PagingState) > 0:
+	case r.PagingState != nil:
 		return becausePages, false
 	case serial(r.Consistency):
 		return becauseConsistency, false

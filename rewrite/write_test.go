@@ -386,12 +386,13 @@ func TestBatches(t *testing.T) {
 // Reads that are unusual run as they were written, and it is counted why.
 func TestReadsAsWritten(t *testing.T) {
 	because := map[string]string{
-		"C3 paging state": "pages", "C3 more than a page": "unsuited", "C14 tracing": "options", "C14 payload": "options", "C14 unusual": "options",
+		"C3 paging state": "pages", "C3 an empty state": "pages", "C3 more than a page": "unsuited", "C14 tracing": "options", "C14 payload": "options", "C14 unusual": "options",
 		"C12 serial": "consistency", "C12 local serial": "consistency", "C21 authenticated": "role", "C1 a query text": "text",
 		"C1 other columns": "unsuited", "C6 null": "unsuited", "C6 unset": "unsuited", "C6 empty": "unsuited",
 	}
 	for name, change := range map[string]func(*proxy.Request){
 		"C3 paging state":     func(r *proxy.Request) { r.PagingState = []byte{1} },
+		"C3 an empty state":   func(r *proxy.Request) { r.PagingState = []byte{} },
 		"C3 more than a page": func(r *proxy.Request) { r.PageSize = 1 },
 		"C14 tracing":         func(r *proxy.Request) { r.Flags = flagTracing },
 		"C14 payload":         func(r *proxy.Request) { r.Flags = flagPayload },

@@ -190,8 +190,8 @@ func (t *Table) ofKind(k ColumnKind) []Column {
 }
 
 // Digest is a short stable hash (32 hex digits) of what a rewrite rests on: the table's id, its columns with their types, kinds,
-// positions and order, default TTL and counter flag. Indexes, views and comments are left out: a rewritten statement is
-// right with or without them, and rolling a rewrite back does not need them.
+// positions and order, default TTL and counter flag. Indexes, views and comments are left out: rows are found and read the same
+// with or without them. (Whether Cassandra would refuse the statement as it was written is asked of each statement.)
 func (t *Table) Digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q.%q %s ttl=%d counter=%t\n", t.Keyspace, t.Name, t.ID, t.DefaultTTL, t.Counter)

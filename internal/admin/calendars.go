@@ -107,7 +107,7 @@ func (s *Server) approve(r *http.Request) (any, error) {
 		return proposed, err
 	}
 	if err := advisor.Approvable(&one, terms.Despite...); err != nil { // it is asked again when it begins
-		return nil, err
+		return nil, s.standing(one.ID, err)
 	}
 	terms.Admit = s.o.Advisor.Admit(d.Actor, terms.Despite...)
 	begun, err := s.carryOut(ctx, &one, &d, terms)
@@ -115,6 +115,16 @@ func (s *Server) approve(r *http.Request) (any, error) {
 		s.settled(ctx, one.ID)
 	}
 	return begun, err
+}
+
+// standing has what is said of a proposal be of where its change stands.
+func (s *Server) standing(id string, err error) error {
+	for _, m := range s.o.Migrator.Migrations() {
+		if m.ID == id {
+			return advisor.Standing(err, m.State)
+		}
+	}
+	return err
 }
 
 // noSeason says of an id like r-1.7, which is no recommendation's, what is wrong with it, if r-1 is a calendar or could be one; else otherwise.

@@ -256,7 +256,7 @@ func (s *Server) reopen(r *http.Request) (any, error) {
 		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "withdraw its calendar first (`helenus rollback " + one.ID + "`)"}
 	}
 	if one.State == recommend.Approved {
-		return nil, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll it back and drop it first"}
+		return nil, s.standing(one.ID, &advisor.StateError{ID: one.ID, State: one.State, Wish: "reopen", Why: "roll it back and drop it first"})
 	}
 	return s.o.Advisor.Reopen(r.Context(), one.ID, d.Reason, d.Actor)
 }

@@ -86,7 +86,7 @@ func TestAnotherKind(t *testing.T) {
 		t.Fatalf("%+v, %v", advice, err)
 	}
 	var m migrate.Change
-	if err := c.Post(ctx, "recommendations/"+advice[0].ID+"/approve", Decision{Actor: "ann"}, &m); err != nil || m.Rewrite.Kind != (kindtest.OtherText{}).Name() {
+	if err := c.Post(ctx, "recommendations/"+advice[0].ID+"/approve", Decision{Actor: "ann"}, &m); err != nil || m.Rewrite.Kind != (kindtest.OtherText{}).Name() || m.Title != advice[0].Title {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	until := func(state migrate.State, forwarded bool) {
@@ -114,6 +114,11 @@ func TestAnotherKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(migrate.RolledBack, true)
+	for _, order := range []string{"approve", "dismiss", "reopen"} {
+		if err := c.Post(ctx, "changes/"+m.ID+"/"+order, Decision{Actor: "ann", Reason: "slow"}, new(any)); err == nil || !strings.Contains(err.Error(), "it was rolled back; drop it first (`helenus drop "+m.ID+"`)") {
+			t.Errorf("%s of what was rolled back: %v", order, err)
+		}
+	}
 	if err := c.Post(ctx, "migrations/"+m.ID+"/drop", Decision{Actor: "ann"}, new(any)); err != nil {
 		t.Fatal(err)
 	}

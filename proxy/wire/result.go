@@ -185,7 +185,13 @@ func AppendRows(b, metadata []byte, rows [][][]byte) []byte {
 	return b
 }
 
-// AppendNoMetadata appends metadata for a client that asked to skip it.
+// AppendSkipped appends what is left of an answer's metadata for a client that asked to skip it: Cassandra leaves the flag there that all columns are of one table.
+func AppendSkipped(b, metadata []byte, columns int) []byte {
+	r := NewReader(metadata)
+	return AppendInt(AppendInt(b, r.Int()&MetaGlobalTable|MetaNoMetadata), int32(columns))
+}
+
+// AppendNoMetadata appends metadata that describes no column.
 func AppendNoMetadata(b []byte, columns int) []byte {
 	return AppendInt(AppendInt(b, MetaNoMetadata), int32(columns))
 }

@@ -24,12 +24,12 @@ SELECT room, status FROM hotel.stays WHERE guest IN (?, ?) ALLOW FILTERING;     
 	}
 	Paging = &Condition{
 		ID: "C3", Title: "paging",
-		Says:  "The whole answer fits in the first page that the client asked for.",
-		Why:   "A paging state is Cassandra's own and names a place in the original's answer: it can not be made for, or continued in, an answer from a look-up.",
+		Says:  "The whole answer fits in the first page that the client asked for, and leaves room there or ends by LIMIT.",
+		Why:   "A paging state is Cassandra's own and names a place in the original's answer: it can not be made for, or continued in, an answer from a look-up. Of a page that is full Cassandra says that another one follows, even if that is empty.",
 		Help:  "Ask for pages (the driver's fetch size) that hold a usual answer, or bound the answer by LIMIT. Further pages run as written.",
 		Where: []Place{OfStatement, OfExecution},
 		CQL: `SELECT room FROM hotel.stays WHERE guest = ? ALLOW FILTERING;   -- served, if the fetch size is 100 and the guest has 60 stays
-                                                                -- as written, if he has 101: they are two pages`,
+                                                                -- as written, if he has 100 or more: there is another page`,
 	}
 	Limits = &Condition{
 		ID: "C4", Title: "limits and partitions",

@@ -13,14 +13,15 @@ SELECT room FROM hotel.stays WHERE guest = 'ann' ALLOW FILTERING;   -- as writte
 	}
 	Schema = &Condition{
 		ID: "C20", Title: "schema changes",
-		Says: "Base and look-up table are as they were when the look-up was approved and filled: the base, its primary key, the column and its type; of the look-up table its id, columns, default_time_to_live and owner; of both the replication.",
-		Why:  "A base that was dropped and made again, a TRUNCATE, or a look-up table that somebody wrote to, has other rows than the look-up knows: answers would lack rows.",
+		Says: "Base and look-up table are as they were when the look-up was approved and filled: the base, its primary key, the column and its type; of the look-up table its id, columns, default_time_to_live and owner; of both the replication. A statement without ALLOW FILTERING has an index that Cassandra needs for it.",
+		Why:  "A base that was dropped and made again, a TRUNCATE, or a look-up table that somebody wrote to, has other rows than the look-up knows: answers would lack rows. Where an index was dropped Cassandra refuses what it answered before, and so would a client's next PREPARE be.",
 		Help: "After a change of the base: ask for new advice (`helenus recommendations --now`) and approve that. If the look-up table was dropped or altered: `helenus rollback ID`, `helenus drop ID`, and approve anew. " +
 			"Leave keyspaces and tables whose name begins with `helenus_` alone. After ALTER KEYSPACE of the base's replication: repair, as without Helenus; the look-up is filled anew by itself.",
 		Where: []Place{OfTable, OfStatement, OfWrite, OfLookUp}, Overrule: true,
 		CQL: `ALTER TABLE hotel.stays ADD stars int;                                           -- goes on, after it was verified again
 ALTER TABLE hotel.stays DROP guest;                                              -- suspended
 SELECT stars FROM hotel.stays WHERE guest = ? ALLOW FILTERING;                    -- refused: it was not there at approval
+SELECT room FROM hotel.stays WHERE guest = ?;                                     -- refused: no index on guest, or it was dropped
 TRUNCATE hotel.stays;                                                            -- the look-up is emptied and filled anew
 DROP TABLE helenus_data_hotel.helenus_stays_by_guest;                            -- suspended`,
 	}

@@ -26,12 +26,14 @@ DELETE guest FROM hotel.stays WHERE room = ? AND day = ?;          -- its last c
 	}
 	Statics = &Condition{
 		ID: "C8", Title: "static columns",
-		Says:  "The column that is asked by, and any that is compared, is not static.",
-		Why:   "A static value belongs to a whole partition: one write of it changes what all rows of the partition answer to, and a partition may have the value and no row.",
+		Says:  "The column that is asked by, and any that is compared, is not static; nor are all that are selected, those of the partition key aside.",
+		Why:   "A static value belongs to a whole partition: one write of it changes what all rows of the partition answer to, and a partition may have the value and no row. A SELECT of static columns alone is one of partitions: Cassandra refuses it for a row's whole key.",
 		Help:  "Put what is searched for into a regular column of the rows, or into a table of its own with one row a partition.",
 		Where: []Place{OfTable, OfStatement},
 		CQL: `SELECT room, day FROM hotel.stays WHERE floor = ? ALLOW FILTERING;                 -- refused: floor is static
-SELECT room, day FROM hotel.stays WHERE guest = ? AND floor = 3 ALLOW FILTERING;   -- refused`,
+SELECT room, day FROM hotel.stays WHERE guest = ? AND floor = 3 ALLOW FILTERING;   -- refused
+SELECT room, floor FROM hotel.stays WHERE guest = ? ALLOW FILTERING;               -- refused: no column of the rows
+SELECT room, floor, rate FROM hotel.stays WHERE guest = ? ALLOW FILTERING;         -- served`,
 	}
 	Collections = &Condition{
 		ID: "C9", Title: "collections",

@@ -53,11 +53,11 @@ type base struct {
 	client        kind.Client // that logged in; nil: none did
 }
 
-// judge has Cassandra judge whether the client may read what a statement reads: it carries it out for a key of no row in particular.
+// judge has Cassandra judge whether the client may read what a statement reads, and whether it takes the values: it carries it out for a key of no row in particular.
 func (b base) judge(ctx context.Context, read *match.Read, bound [][]byte, q kind.Request) error {
 	_, err := b.session.Query(ctx, exec.Query{Text: read.Fetch, Values: slices.Concat(bound, read.Nowhere), Consistency: q.Consistency})
 	if err != nil {
-		return fmt.Errorf("ask whether the client may read %s: %w", read.LookUp.BaseName(), err)
+		return fmt.Errorf("ask whether %s may be read so: %w", read.LookUp.BaseName(), err)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 	if !ok {
 		return nil, fmt.Errorf("%w: a row is in the partition of another, and which comes first is not known", kind.ErrUnsuited)
 	}
-	if from.client != nil && len(keys) == 0 && !judged {
+	if len(keys) == 0 && !judged && (from.client != nil || read.Unread) {
 		if err := from.judge(ctx, read, bound, q); err != nil {
 			return nil, err
 		}
@@ -133,8 +133,8 @@ func (r *Reader) read(ctx context.Context, read *match.Read, q kind.Request, fro
 	if len(rows) > limit {
 		rows = rows[:limit]
 	}
-	if q.PageSize > 0 && len(rows) > q.PageSize {
-		return nil, fmt.Errorf("%w: more rows than one page", kind.ErrUnsuited)
+	if q.PageSize > 0 && len(rows) >= q.PageSize && (len(rows) > q.PageSize || len(rows) < limit) { // of a page that is full Cassandra says that another one follows
+		return nil, fmt.Errorf("%w: more rows than one page, or a page that is full", kind.ErrUnsuited)
 	}
 	return rows, nil
 }

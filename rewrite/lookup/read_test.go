@@ -131,6 +131,10 @@ func TestReadFails(t *testing.T) {
 		t.Errorf("C3: more than a page: %v", err)
 	}
 	q.PageSize = 5
+	if _, err := reader.Read(context.Background(), read, q); !errors.Is(err, kind.ErrUnsuited) {
+		t.Errorf("C3: a page that is full: %v", err)
+	}
+	q.PageSize = 6
 	if rows, err := reader.Read(context.Background(), read, q); err != nil || len(rows) != 5 {
 		t.Errorf("%q %v", rows, err)
 	}

@@ -89,7 +89,7 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	m.Log.Info("change", "change_id", id, "order", begun.Action, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
 	m.runs[id] = r
 	m.tally.add(Decision{ActApprove, decider(t.Actor)})
-	out := r.m.clone()
+	out := m.shown(r)
 	m.start(r)
 	return out, nil
 }

@@ -55,6 +55,9 @@ func (r *run) fit(have *Change, s *schema.Schema) fitting {
 	if text := moved(have, s); text != "" {
 		f.moved, f.news = true, append(f.news, text)
 	}
+	if len(f.news) == 0 {
+		f.news = r.turnedBy(have.Rewrite.Texts, fitted)
+	}
 	f.longer = was.DefaultTTL > 0 && (is.DefaultTTL == 0 || is.DefaultTTL > was.DefaultTTL)
 	for _, text := range have.Rewrite.Texts {
 		refusal := fitted.Check(text)
@@ -104,6 +107,25 @@ func news(was, is *schema.Table) (out []string) {
 	for _, c := range is.Columns {
 		if was.Column(c.Name) == nil {
 			out = append(out, fmt.Sprintf("column %s %s was added", c.Name, c.Type))
+		}
+	}
+	return out
+}
+
+// turnedBy says which of the statements that could be answered before can not be now, or the other way round, though the columns are as they were: one without ALLOW
+// FILTERING is Cassandra's to refuse once its index was dropped.
+func (r *run) turnedBy(texts []string, now kind.Fitted) (out []string) {
+	before := r.fitted()
+	if before == nil {
+		return nil
+	}
+	for _, text := range texts {
+		was, is := before.Check(text), now.Check(text)
+		switch {
+		case was == nil && is != nil:
+			out = append(out, fmt.Sprintf("%s can not be answered any more (%s)", text, is.Reason))
+		case was != nil && is == nil:
+			out = append(out, text+" can be answered again")
 		}
 	}
 	return out

@@ -461,15 +461,21 @@ func (m *Manager) Migrations() []Change {
 	m.mu.Unlock()
 	out := make([]Change, len(runs))
 	for i, r := range runs {
-		out[i] = r.get()
-		out[i].Conditions = condition.In(out[i].Reason)
-		out[i].Title = m.Kinds.Title(&out[i].Rewrite)
-		out[i].ChangeID = out[i].ID
-		if out[i].IsPaused() {
-			out[i].Progress.Throttled, out[i].Progress.ETA = Paused, 0
-		}
+		out[i] = m.shown(r)
 	}
 	return out
+}
+
+// shown is a change as people are shown it, with what is not saved of it.
+func (m *Manager) shown(r *run) Change {
+	x := r.get()
+	x.Conditions = condition.In(x.Reason)
+	x.Title = m.Kinds.Title(&x.Rewrite)
+	x.ChangeID = x.ID
+	if x.IsPaused() {
+		x.Progress.Throttled, x.Progress.ETA = Paused, 0
+	}
+	return x
 }
 
 func (r *run) get() Change {

@@ -179,5 +179,5 @@ func (m *Manager) Note(ctx context.Context, id, text string) (Change, error) {
 		return Change{}, err
 	}
 	err = m.update(ctx, r, func(x *Change) { x.note(m.Now(), "", text) })
-	return r.get(), err
+	return m.shown(r), err
 }

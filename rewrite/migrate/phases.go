@@ -200,15 +200,16 @@ func (m *Manager) patiently(ctx context.Context, r *run, reason string, do func(
 	return err
 }
 
-// validate is the work of Created, and the first check of create: that the advice still fits.
+// validate is the work of Created, and the first check of create: that the change still fits. What the base has become since it was approved, and may become while
+// it serves, was followed (SchemaChanged).
 func (m *Manager) validate(_ context.Context, r *run) error {
 	s := m.Schema()
 	if s == nil {
 		return fmt.Errorf("the schema is not known: %w", exec.ErrNoConnection)
 	}
 	have := r.get()
-	if _, refusal := r.check(have.Rewrite, s.Table(have.Rewrite.Keyspace, have.Rewrite.Base)); refusal != nil {
-		return &stop{to: Failed, reason: refusal.Error()}
+	if f := r.fit(&have, s); f.broken != "" || f.silent != "" {
+		return &stop{to: Failed, reason: f.broken + f.silent}
 	}
 	return nil
 }

@@ -109,9 +109,13 @@ func TestReadConditions(t *testing.T) {
 	}{
 		{"SELECT * FROM hotel.stays WHERE guest = ? ALLOW FILTERING", "C19"}, // a tuple among the columns
 		{"SELECT room, day FROM hotel.stays WHERE guest = ? ALLOW FILTERING", ""},
-		{"SELECT room AS r, ttl(status), writetime(guest) FROM stays WHERE guest = :g AND status > ? LIMIT ?", ""},
+		{"SELECT room AS r, ttl(status), writetime(guest) FROM stays WHERE guest = :g AND status > ? LIMIT ? ALLOW FILTERING", ""},
 		{"SELECT room FROM stays WHERE guest = ? AND tags CONTAINS 'x' LIMIT 10 ALLOW FILTERING", ""},
 		{"SELECT room FROM stays WHERE guest = ? AND floor = 3 ALLOW FILTERING", "C8"},
+		{"SELECT room FROM stays WHERE guest = ?", "C20"}, // no index: Cassandra refuses it
+		{"SELECT floor FROM stays WHERE guest = ? ALLOW FILTERING", "C8"},
+		{"SELECT room, floor, writetime(floor) FROM stays WHERE guest = ? ALLOW FILTERING", "C8"},
+		{"SELECT room, floor, status FROM stays WHERE guest = ? ALLOW FILTERING", ""},
 		{"SELECT room FROM stays WHERE guest = ? AND day = ? ALLOW FILTERING", "C1"},
 		{"SELECT room FROM stays WHERE guest = ? AND token(room, wing) > ? ALLOW FILTERING", "C4"},
 		{"SELECT room FROM stays WHERE guest = ? ORDER BY day ALLOW FILTERING", "C2"},
@@ -214,7 +218,7 @@ func values(b ...[]byte) kind.Values {
 }
 
 func TestLimit(t *testing.T) {
-	text := "SELECT room FROM stays WHERE guest = ? LIMIT ?"
+	text := "SELECT room FROM stays WHERE guest = ? LIMIT ? ALLOW FILTERING"
 	read, refusal := lookUp(t, text).CompileRead(parse(t, text), "hotel")
 	if refusal != nil {
 		t.Fatal(refusal)

@@ -25,7 +25,9 @@ type Read struct {
 	Several string
 	Bound   []kind.Marker // which values of the request Fetch begins with
 	Types   []string      // of those values; "" if that is not looked at
-	By      []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
+	// Unread: one of those values is of a type whose bytes only Cassandra judges. It does where it reads a row.
+	Unread bool
+	By     []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
 	// Nowhere is a key that a row of the base could have.
 	Nowhere [][]byte
 	// Twin is the application's SELECT without LIMIT, with markers in the place of the values that stand in it: what Cassandra says of its answer is
@@ -133,6 +135,9 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	if n := slices.Index(found, false); n >= 0 {
 		return nil, condition.Columns.Refuse("does not ask for rows by %s = ?", l.Asked[n].Name)
 	}
+	if needs, _ := schema.VerdictOf(l.Base, s); needs == schema.FilteringNeeded && !s.AllowFiltering {
+		return nil, condition.Schema.Refuse("Cassandra refuses it without ALLOW FILTERING: no index of %s serves it", l.BaseName())
+	}
 	whole := *s
 	whole.Where = where
 	whole.Table = cql.TableRef{Keyspace: l.Keyspace, Table: l.Rewrite.Base}
@@ -152,6 +157,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	}
 	for _, m := range bound {
 		r.Bound, r.Types = append(r.Bound, places.of(m)), append(r.Types, places[m].cqlType)
+		r.Unread = r.Unread || !among(native, places[m].cqlType)
 	}
 	r.Fetch, _ = anonymous(&fetch, nil)
 	r.Several = l.several(&fetch)
@@ -224,6 +230,7 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 		}
 		return nil
 	}
+	statics, rows := "", false // what is selected: a static column, and one that each row has for itself
 	for _, c := range columns {
 		expr := c.Expr
 		if call, ok := expr.(*cql.FunctionCall); ok {
@@ -246,6 +253,16 @@ func (l *LookUp) projection(columns []cql.Selector) *condition.Refusal {
 		if expands(column.Type) {
 			return condition.Types.Refuse("selects %s of type %s, which can not be carried as one value yet", column.Name, column.Type)
 		}
+		switch column.Kind {
+		case schema.Static:
+			statics = column.Name
+		case schema.PartitionKey:
+		default:
+			rows = true
+		}
+	}
+	if statics != "" && !rows {
+		return condition.Statics.Refuse("selects the static column %s and none of the rows' own: Cassandra answers that with partitions, and refuses it for a row's whole key", statics)
 	}
 	return nil
 }
