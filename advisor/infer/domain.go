@@ -72,6 +72,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		b.said[table{st.Keyspace, st.Table}] += st.Count
 	}
 	b.coWritten(snapshot)
+	b.passages(snapshot)
 	if snapshot.Profiles == nil {
 		return
 	}

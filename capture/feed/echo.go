@@ -364,9 +364,12 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 	return out
 }
 
-// settled leaves one echo of each pair of statements, and no check whose producer's values are used.
+// settled leaves one echo of each pair of statements, of siblings one of each variable, and no check whose producer's values are used.
 func settled(echoes, feeds []Feed) []Feed {
-	type pair struct{ from, to string }
+	type pair struct {
+		from, to string
+		variable int // of siblings: a key of several columns is several
+	}
 	produces, best := map[string]bool{}, map[pair]int{}
 	for i := range feeds {
 		produces[feeds[i].From.Fingerprint] = true
@@ -389,7 +392,10 @@ func settled(echoes, feeds []Feed) []Feed {
 		if f.Shape == Check && produces[f.From.Fingerprint] {
 			continue
 		}
-		k := pair{f.From.Fingerprint, f.To.Fingerprint}
+		k := pair{f.From.Fingerprint, f.To.Fingerprint, -1}
+		if f.Shape == Sibling {
+			k.variable = f.To.Index
+		}
 		if i, ok := best[k]; !ok {
 			best[k] = len(out)
 			out = append(out, f)
@@ -397,5 +403,8 @@ func settled(echoes, feeds []Feed) []Feed {
 			out[i] = f
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(f Feed) bool {
+		_, more := best[pair{f.From.Fingerprint, f.To.Fingerprint, -1}]
+		return f.Shape == Sibling && more
+	})
 }
