@@ -91,7 +91,7 @@ func (m *Miner) check(f finding, at source, p *parameter, observations []observa
 	}
 	both := rate(n[0][1]+n[1][1], empty+found)
 	deviation := math.Sqrt(both * (1 - both) * (1/float64(empty) + 1/float64(found)))
-	if low > outcomeRatio*high || high-low < whole.z*deviation || deviation == 0 {
+	if low > outcomeRatio*high || high-low < accepted.whole.z*deviation || deviation == 0 {
 		return Feed{}, false
 	}
 	feed := m.describe(f, at, p)
@@ -348,7 +348,7 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 		if !wanted(s) {
 			continue
 		}
-		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, func(source, int) bool { return true })
+		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, &accepted, func(source, int) bool { return true })
 		if !ok {
 			continue
 		}
@@ -389,6 +389,10 @@ func settled(echoes, feeds []Feed) []Feed {
 	sortFeeds(echoes)
 	out := echoes[:0:0]
 	for _, f := range echoes {
+		if f.Shape == Faint {
+			out = append(out, f)
+			continue
+		}
 		if f.Shape == Check && produces[f.From.Fingerprint] {
 			continue
 		}
