@@ -67,8 +67,9 @@ type modeller struct {
 	samples samples               // rows by their values
 	pieces  map[string][]piece    // what texts are made of, by column
 
-	together []*passage // what travels by several columns at once
-	texts    []spelled  // columns that hold a key of several columns as one text
+	together []*passage                // what travels by several columns at once
+	passing  map[[2]*source][]*passage // the same, by entities
+	texts    []spelled                 // columns that hold a key of several columns as one text
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.

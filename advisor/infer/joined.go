@@ -22,10 +22,10 @@ func (r *referred) alone() string {
 // joined finds the columns of texts that have as many parts as a key, each of which may be one of it, and the first that leads to a partner only values of that one.
 func (b *modeller) joined(src, to *source) (out []referred) {
 	for _, c := range src.schema.Columns {
-		if len(src.key) == 1 && src.keyed(c.Name) || b.rivals(src, c, to) {
+		if len(src.key) == 1 && src.keyed(c.Name) {
 			continue
 		}
-		if r := b.spells(src, c, to); r.proof.probability() >= Probable {
+		if r := b.spells(src, c, to); r.proof.probability() >= Probable && !b.rivals(src, c, to) {
 			out = append(out, r)
 		}
 	}

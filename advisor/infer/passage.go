@@ -65,7 +65,7 @@ func (s *source) inBase(column string) string {
 	return ""
 }
 
-// linked are the columns of a table that travel together with all parts of another table's key, by part, each with how sure that is; nil if some part does not.
+// linkedParts are the columns of a table that travel together with all parts of another table's key, by part, each with how sure that is; nil if some part does not.
 func (b *modeller) linkedParts(p *passage, src, to *source) map[string][]link {
 	one, other := b.at(p.from), b.at(p.to)
 	if one == nil || other == nil {
@@ -96,6 +96,24 @@ func (b *modeller) linkedParts(p *passage, src, to *source) map[string][]link {
 	return parts
 }
 
+// passagesBetween are those between tables of two entities, in the order of their statements. They are brought into order of entities once these are known.
+func (b *modeller) passagesBetween(src, to *source) []*passage {
+	if b.passing == nil {
+		b.passing = map[[2]*source][]*passage{}
+		for _, p := range b.together {
+			one, other := b.at(p.from), b.at(p.to)
+			if one == nil || other == nil {
+				continue
+			}
+			b.passing[[2]*source{one.base, other.base}] = append(b.passing[[2]*source{one.base, other.base}], p)
+			if one.base != other.base {
+				b.passing[[2]*source{other.base, one.base}] = append(b.passing[[2]*source{other.base, one.base}], p)
+			}
+		}
+	}
+	return b.passing[[2]*source{src, to}]
+}
+
 // at is the table of a name, nil if it is not in the model.
 func (b *modeller) at(name table) *source {
 	i, found := slices.BinarySearchFunc(b.sources, name.String(), func(s *source, name string) int { return cmp.Compare(s.name.String(), name) })
@@ -113,7 +131,7 @@ type referred struct {
 
 // travelling finds the keys of another table that columns of a table hold by what travels together between the two, or their copies.
 func (b *modeller) travelling(src, to *source) (out []referred) {
-	for _, p := range b.together {
+	for _, p := range b.passagesBetween(src, to) {
 		parts := b.linkedParts(p, src, to)
 		if parts == nil {
 			continue
@@ -238,7 +256,7 @@ func (b *modeller) contradicted(src, to *source, columns map[string]string) bool
 	return false
 }
 
-// called finds a key that the columns of the same names hold, in a primary key that goes on where that one ends: a comment's project and number, of an issue. The
+// calledAlike finds a key that the columns of the same names hold, in a primary key that goes on where that one ends: a comment's project and number, of an issue. The
 // part that is the other table's own has to be called like an identifier.
 func (b *modeller) calledAlike(src, to *source) (out []referred) {
 	if src == to || len(src.schema.PrimaryKey()) < len(to.key) || b.contradictedNames(src, to) {
@@ -274,6 +292,7 @@ func numbered(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return !marks[w] || w == "number" || w == "no" || w == "num" })
 }
 
+// contradictedNames is contradicted by the columns that are called like the key's.
 func (b *modeller) contradictedNames(src, to *source) bool {
 	columns := map[string]string{}
 	for _, k := range to.key {
