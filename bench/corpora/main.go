@@ -1,6 +1,6 @@
 // Command corpora measures how true the models are that advisor/infer concludes (docs/results/model.md): eight applications of which
-// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and four that are no plain ones
-// (grown.go), over one design with three sets of names.
+// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and seven that are no plain ones
+// (grown.go), over one design, or two, with three sets of names.
 //
 //	make bench-model                  the table
 //	bin/corpora -v -only "shop messy" what is wrong with one

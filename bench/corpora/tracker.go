@@ -10,18 +10,18 @@ var tracker = application{
 Org 40 *org_id:int name:text plan:text/4
 User 1200 *login:text display:text org->Org.users
 Project 150 *project_key:text title:text org->Org.projects lead->User.leading@org
-Issue 5000 *project->Project.issues *number:int@project summary:text state:text/5 opened:timestamp reporter->User.reported assignee->User.assigned parent->Issue.children@project?0.6
-Comment 9000 *comment_id:timeuuid body:text issue->Issue.comments author->User.comments
-Watch 4000 *issue->Issue.watches *user->User.watches since:timestamp
-Worklog 4000 *issue->Issue.work *seq:int@issue minutes:int/90 user->User.work
-Event 6000 *event_id:timeuuid day:date/40 verb:text/8 issue->Issue.events actor->User.events`,
+Bug 5000 *project->Project.issues *number:int@project summary:text state:text/5 opened:timestamp reporter->User.reported assignee->User.assigned parent->Bug.children@project?0.6
+Comment 9000 *comment_id:timeuuid body:text issue->Bug.comments author->User.comments
+Watch 4000 *issue->Bug.watches *user->User.watches since:timestamp
+Worklog 4000 *issue->Bug.work *seq:int@issue minutes:int/90 user->User.work
+Event 6000 *event_id:timeuuid day:date/40 verb:text/8 issue->Bug.events actor->User.events`,
 	normal: `
 orgs(Org): org_id | | name plan
 users(User): login | | display org_id=org
 projects(Project): project_key | | title org_id=org lead_login=lead
 org_projects(Project): org_id=org | project_key | title
-issues(Issue): project_key=project | -number | summary state opened reporter=reporter assignee=assignee parent_number=parent.number
-assigned(Issue): assignee=assignee | project_key=project number | summary state
+issues(Bug): project_key=project | -number | summary state opened reporter=reporter assignee=assignee parent_number=parent.number
+assigned(Bug): assignee=assignee | project_key=project number | summary state
 comments(Comment): project_key=issue.project number=issue.number | comment_id | body author=author
 watches(Watch): project_key=issue.project number=issue.number | login=user | since
 worklogs(Worklog): project_key=issue.project | number=issue.number seq | minutes login=user
@@ -31,8 +31,8 @@ orgs(Org): org_id | | name plan
 users(User): login | | display org_id=org
 projects(Project): project_key | | title org_id=org lead_login=lead
 org_projects(Project): firm=org | code=project_key | title firm_name=org.name
-issues(Issue): board=project num=number | | line=summary lane=state opened who=reporter owner=assignee owner_name=assignee.display
-assigned(Issue): owner=assignee | board=project num=number | line=summary lane=state
+issues(Bug): board=project num=number | | line=summary lane=state opened who=reporter owner=assignee owner_name=assignee.display
+assigned(Bug): owner=assignee | board=project num=number | line=summary lane=state
 comments(Comment): ref=issue~whole | comment_id | body author=author author_name=author.display
 watches(Watch): ref=issue~whole | login=user | since
 watched(Watch): who=user | item=issue~whole | at=since
@@ -48,7 +48,7 @@ events(Event): day | -event_id | verb ref=issue~whole actor=actor actor_name=act
 		issue := func(c *client, f *frame) *frame { return c.get("issues", f, "*") }
 		return []chore{
 			s.call(20, web, func(c *client) {
-				f := issue(c, c.any("Issue"))
+				f := issue(c, c.any("Bug"))
 				user(c, f.to("reporter"))
 				user(c, f.to("assignee"))
 				if up := f.to("parent"); up != nil && s.table("issues").has("parent.number") {
@@ -77,7 +77,7 @@ events(Event): day | -event_id | verb ref=issue~whole actor=actor actor_name=act
 				}
 			}),
 			s.call(10, bot, func(c *client) {
-				f := c.any("Issue")
+				f := c.any("Bug")
 				for _, x := range c.list("watches", f, "issue", "user since") {
 					user(c, x.to("user"))
 				}
@@ -90,19 +90,19 @@ events(Event): day | -event_id | verb ref=issue~whole actor=actor actor_name=act
 				}
 			}),
 			s.call(8, web, func(c *client) {
-				f := issue(c, c.any("Issue"))
+				f := issue(c, c.any("Bug"))
 				for _, x := range c.list("worklogs", f, "issue", "seq minutes user") {
 					user(c, x.to("user"))
 				}
 			}),
 			s.call(5, web, func(c *client) {
-				f := issue(c, c.any("Issue"))
+				f := issue(c, c.any("Bug"))
 				c.make("Comment", false, "comments", map[string]*frame{"issue": f, "author": c.any("User")})
 				c.make("Event", false, "events", map[string]*frame{"issue": f})
 			}),
 			s.call(5, web, func(c *client) {
 				p, u := c.get("projects", c.any("Project"), "*"), c.any("User")
-				c.make("Issue", true, "issues assigned", map[string]*frame{"project": p, "reporter": u})
+				c.make("Bug", true, "issues assigned", map[string]*frame{"project": p, "reporter": u})
 			}),
 			s.call(3, web, func(c *client) {
 				tables := "watches"
@@ -113,7 +113,7 @@ events(Event): day | -event_id | verb ref=issue~whole actor=actor actor_name=act
 			}),
 			s.call(3, bot, func(c *client) { c.make("Worklog", false, "worklogs", nil) }),
 			s.call(3, web, func(c *client) {
-				f := issue(c, c.any("Issue"))
+				f := issue(c, c.any("Bug"))
 				c.set(f, "state", true, "issues assigned")
 			}),
 		}
