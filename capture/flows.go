@@ -38,7 +38,7 @@ func (s *Snapshot) Flows() []Flow {
 		if to := s.Statement(f.To.Fingerprint); to != nil {
 			one.ToText, one.ToCalls = to.Text, to.Count
 		}
-		if f.Executions > 0 && f.Shape != feed.Pagination && !f.From.Bound {
+		if f.Executions > 0 && f.Shape != feed.Pagination && f.Shape != feed.Faint && !f.From.Bound {
 			one.Saved = float64(one.ToCalls) * float64(max(f.Hits-f.Decoys, 0)) / float64(f.Executions)
 		}
 		out = append(out, one)

@@ -1,13 +1,12 @@
 package infer
 
 import (
-	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
-	"github.com/helenus-db/helenus/advisor/workload"
 )
 
 // This file finds relationships by keys of several columns: a parcel is of a line, which is called by its order and its number there.
@@ -15,32 +14,85 @@ import (
 // fullGroup is how many rows of one table are kept of a value: of as many there may be more (capture/profile).
 const fullGroup = 8
 
-// compose finds the relationships of an entity by keys of several columns. One column of them leads where the key's own does, to the order, and the rest are
-// among what that one has: the line's number is one of the order's. Columns that hold partners by themselves go on doing so.
+// compose finds the relationships of an entity by keys of several columns, the longest keys first: by what travels together (passage.go), by rows, and by names. By rows, one
+// column leads where the key's own does, to the order, and the rest are among what that one has: the line's number is one of the order's. Columns that hold partners
+// by themselves go on doing so.
 func (b *modeller) compose(src *source) {
-	if !b.samples.has(src.name) {
+	var targets []*source
+	for _, to := range b.sources {
+		if to.base == to && !to.linked && len(to.key) > 1 && to.name.keyspace == src.name.keyspace && to.owns() {
+			targets = append(targets, to)
+		}
+	}
+	slices.SortStableFunc(targets, func(x, y *source) int { return len(y.key) - len(x.key) })
+	for _, to := range targets {
+		found := b.travelling(src, to)
+		if len(found) == 0 {
+			found = b.joined(src, to)
+		}
+		if len(found) == 0 {
+			found = b.byRows(src, to)
+		}
+		if len(found) == 0 {
+			found = b.calledAlike(src, to)
+		}
+		for _, r := range found {
+			if r.proof.probability() >= Probable {
+				b.refer(src, to, r)
+			}
+		}
+	}
+}
+
+// owns tells whether a part of the key is the table's own: what has none is called by its partners, and whoever has those need not mean it.
+func (s *source) owns() bool {
+	return slices.ContainsFunc(s.key, func(k string) bool { return s.held[k] == nil || s.held[k].part != nil })
+}
+
+// refer makes the relationship that columns hold, unless they are those of another one that says more.
+func (b *modeller) refer(src, to *source, r referred) {
+	if c := r.alone(); c != "" {
+		if src.held[c] == nil && (len(src.key) != 1 || !src.keyed(c)) {
+			b.holdText(src, to, c, r)
+		}
 		return
 	}
-	for _, to := range b.sources {
-		if to.base != to || to == src || to.linked || len(to.key) < 2 || to.name.keyspace != src.name.keyspace || !b.samples.has(to.name) {
-			continue
-		}
-		for _, at := range b.anchors(src, to) {
-			columns, p := b.composed(src, at.column, to, at.part)
-			if columns == nil {
-				continue
-			}
-			switch partner := to.held[at.part]; {
-			case src.held[at.column] != nil:
-			case partner != nil: // what it leads to by itself is known now, too
-				b.hold(src, src, *src.schema.Column(at.column), partner.to, slices.Clone(p))
-			default:
-				columns[at.part] = at.column
-			}
-			b.holdParts(src, to, columns, p)
-			break
+	columns := maps.Clone(r.columns)
+	for _, k := range to.key {
+		c := r.columns[k]
+		switch partner := to.held[k]; {
+		case src.held[c] != nil:
+			delete(columns, k)
+		case len(src.key) == 1 && src.keyed(c):
+			return
+		case partner != nil && partner.part == nil:
+			b.hold(src, src, *src.schema.Column(c), partner.to, slices.Clone(r.proof)) // what it leads to by itself is known now, too
+			delete(columns, k)
 		}
 	}
+	if len(columns) > 0 {
+		b.holdParts(src, to, columns, r)
+	}
+}
+
+// byRows finds the key of another table in a table's columns by rows.
+func (b *modeller) byRows(src, to *source) (out []referred) {
+	if src == to || !b.samples.has(src.name) || !b.samples.has(to.name) {
+		return nil
+	}
+	taken := map[string]bool{}
+	for _, at := range b.anchors(src, to) {
+		columns, p := b.composed(src, at.column, to, at.part)
+		if columns == nil || slices.ContainsFunc(slices.Collect(maps.Values(columns)), func(c string) bool { return taken[c] }) {
+			continue
+		}
+		for _, c := range columns {
+			taken[c] = true
+		}
+		columns[at.part] = at.column
+		out = append(out, referred{columns, p})
+	}
+	return out
 }
 
 // anchor is a column that holds a part of another table's key.
@@ -115,33 +167,48 @@ func (a agreement) beyond() bool {
 	return a.n >= leastGroups && float64(a.agreed) >= within*float64(a.n) && a.excess() >= 6*math.Sqrt(float64(a.n)*p*(1-p))
 }
 
-// holdParts makes a relationship that several columns hold, by column of the partner's key: those that hold no other.
-func (b *modeller) holdParts(src, to *source, columns map[string]string, p proof) {
-	parts := slices.DeleteFunc(slices.Clone(to.key), func(k string) bool { return columns[k] == "" })
-	first := columns[parts[0]]
+// relateWhole relates an entity to one with a key of several columns, of which a column is the first that holds it.
+func (b *modeller) relateWhole(src, to *source, first string, p proof) *model.Relationship {
 	role := b.ruled.called(src.id(first), strings.Join(to.noun, "_"))
 	r := &model.Relationship{From: src.entity, To: to.entity, Kind: model.ManyToOne, Forward: b.role(src.entity, plain(role)), Reached: min(src.rows(), max(1, to.rows()))}
 	back := plain(plural(strings.Join(src.noun, "_")))
 	if b.between(src.entity, to.entity) {
 		back += "_as_" + r.Forward
 	}
-	r.Backward = b.role(to.entity, back)
+	if r.Backward = b.role(to.entity, back); src == to && r.Backward == r.Forward {
+		r.Backward += "_of"
+	}
+	if st := src.column(first); st != nil && st.Nulls > 0 {
+		r.Optional = true
+	}
 	r.Name = b.unique(strings.ToLower(src.entity.Name) + "_" + r.Forward)
 	b.m.Graph.Relationships = append(b.m.Graph.Relationships, r)
 	b.m.Relationships = append(b.m.Relationships, Relationship{
 		Name: r.Name, From: r.From.Name, To: r.To.Name, Kind: r.Kind, Forward: r.Forward, Backward: r.Backward,
 		Column: src.id(first), Confidence: p.probability(), Evidence: p,
 	})
+	return r
+}
+
+// holdParts makes a relationship that several columns hold, by column of the partner's key: those that hold no other.
+func (b *modeller) holdParts(src, to *source, columns map[string]string, found referred) {
+	parts := slices.DeleteFunc(slices.Clone(to.key), func(k string) bool { return columns[k] == "" })
+	r := b.relateWhole(src, to, columns[parts[0]], found.proof)
 	for _, k := range parts {
-		c := columns[k]
-		src.held[c] = &held{relation: r, to: to, part: to.own[k].Attribute}
-		if own := src.own[c]; src.keyed(c) {
-			own.Attribute.Copied = &model.Copy{Edge: r, Of: to.own[k].Attribute}
-		} else {
-			delete(src.own, c)
-			src.entity.Attributes = slices.DeleteFunc(src.entity.Attributes, func(a *model.Attribute) bool { return a == own.Attribute })
-		}
+		b.holdPart(src, columns[k], &held{relation: r, to: to, part: to.own[k].Attribute, columns: found.columns})
 	}
+}
+
+// holdPart notes what a column holds: it is no attribute then, or, in a key, a copy.
+func (b *modeller) holdPart(src *source, c string, h *held) {
+	src.held[c] = h
+	own := src.own[c]
+	if src.keyed(c) {
+		own.Attribute.Copied = &model.Copy{Edge: h.relation, Of: h.part}
+		return
+	}
+	delete(src.own, c)
+	src.entity.Attributes = slices.DeleteFunc(src.entity.Attributes, func(a *model.Attribute) bool { return a == own.Attribute })
 }
 
 // attribute is the partner's attribute that a column holds.
@@ -150,39 +217,4 @@ func (h *held) attribute() *model.Attribute {
 		return h.part
 	}
 	return h.to.entity.Key[0]
-}
-
-// keyColumns are the columns that a statement compares by = and that are parts of its entity's key of several.
-func (s *said) keyColumns() (out []string) {
-	for _, c := range s.query.where {
-		if _, copied := s.source.ownKey(c.column); c.Op == workload.Equal && !c.list && (copied || c.Field.Entity == s.source.entity && c.Field.IsKey()) {
-			out = append(out, c.column)
-		}
-	}
-	return out
-}
-
-// whole puts first what feeds a part of a key of several columns, if all parts are fed; else it is no join.
-func (f *flows) whole(e *edge) {
-	to := f.all[e.to]
-	fed := map[string]bool{}
-	for i := range e.feeds {
-		fed[e.feeds[i].To.Column] = true
-	}
-	for i := 0; i < len(e.feeds); i++ {
-		if bound := to.source.fields[e.feeds[i].To.Column]; len(bound.Entity.Key) == 1 || !bound.IsKey() {
-			continue
-		}
-		columns := to.keyColumns()
-		if missing := slices.IndexFunc(columns, func(c string) bool { return !fed[c] }); missing >= 0 || len(columns) < len(to.source.entity.Key) {
-			reason := fmt.Sprintf("%s identifies a %s only with the rest of its key", e.feeds[i].To.Column, to.source.entity.Name)
-			f.leave(&edge{feeds: e.feeds[i : i+1], joins: e.joins[i : i+1]}, reason)
-			e.feeds, e.joins = slices.Delete(e.feeds, i, i+1), slices.Delete(e.joins, i, i+1)
-			i--
-			continue
-		}
-		e.feeds[0], e.feeds[i] = e.feeds[i], e.feeds[0]
-		e.joins[0], e.joins[i] = e.joins[i], e.joins[0]
-		e.composite = true
-	}
 }

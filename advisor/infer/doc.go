@@ -9,7 +9,7 @@
 //	               their nouns, or are nothing but two entities' keys (m:n). An entity's key is the part of the primary key that is named after it or
 //	               has each value once, else the whole primary key but what a partner determines (derive.go).
 //	relationships  for every other column, key columns too, and every entity with a key of one column of the same type, or of which texts are made (relationship.go, made.go);
-//	               by several columns, by rows that share a value (composite.go); not where a column has values of two domains: accepted from
+//	               by several columns, by what travels together (passage.go), by rows that share a value (composite.go), or by texts with all of them (joined.go); not where a column has values of two domains: accepted from
 //	               0.70 on, and called proven from 0.95 on. If several are equally likely none is: that is a Question. Each relationship of an
 //	               entity has an occurrence of the partner of its own, so that a message has a sender and a recipient.
 //	workload       a statement becomes a conceptual one, over the table that it reads. Statements joined by feeds become one path query

@@ -44,7 +44,7 @@ type dual struct {
 
 // observe takes in what a snapshot says of values.
 func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
-	for _, f := range snapshot.Feeds {
+	for _, f := range b.believed(snapshot) {
 		if f.Shape == feed.Pagination {
 			continue
 		}
@@ -72,6 +72,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		b.said[table{st.Keyspace, st.Table}] += st.Count
 	}
 	b.coWritten(snapshot)
+	b.passages(snapshot)
 	if snapshot.Profiles == nil {
 		return
 	}

@@ -31,7 +31,8 @@ type source struct {
 	fields  map[string]model.Field // by column
 	edges   []*model.Relationship  // to the entities whose keys it holds
 	table   *model.Table
-	unique  []schema.Column // nearlyUnique, once asked for
+	unique  []schema.Column  // nearlyUnique, once asked for
+	text    *model.Attribute // its key of several columns as one text, if columns have it
 	ids     map[string]string
 	implied []string // why columns of the primary key are not of key: others determine them
 }
@@ -43,6 +44,7 @@ type held struct {
 	partner  *model.Entity
 	edge     *model.Relationship // between the entity and partner
 	part     *model.Attribute    // of a key of several columns, which it is; nil: the key of one
+	columns  map[string]string   // of a key of several columns, what holds each part
 }
 
 // modeller builds the graph.
@@ -64,6 +66,10 @@ type modeller struct {
 	ruled   *rulings              // what people said
 	samples samples               // rows by their values
 	pieces  map[string][]piece    // what texts are made of, by column
+
+	together []*passage                // what travels by several columns at once
+	passing  map[[2]*source][]*passage // the same, by entities
+	texts    []spelled                 // columns that hold a key of several columns as one text
 }
 
 // Own says whether a table is one of Helenus's own derived tables: these are no part of what the application means.
@@ -97,6 +103,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
 	each(b.compose, isEntity)
+	each(b.composeAlike, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
 	each(b.complete, isView)
 	each(b.occur, func(src *source) bool { return src.base == src })

@@ -30,7 +30,7 @@ type edge struct {
 	followed  float64     // share of the producer's executions that the consumer follows
 	again     float64     // of a statement that feeds itself: its executions per second that are fed
 	joins     []int       // of Model.Joins
-	composite bool        // the first of feeds is of a key of several columns, and the others are its rest
+	composite bool        // the feeds are of a key of several columns, the first of a part that nothing else is called by
 }
 
 // flows attributes executions to producers and makes conceptual statements of them.
@@ -77,7 +77,13 @@ func (f *flows) connect(feeds []feed.Feed) {
 	}
 	var sorted []*edge
 	for _, e := range edges {
-		if f.whole(e); len(e.feeds) == 0 {
+		wholes := f.wholes(e)
+		sorted = append(sorted, wholes...)
+		if f.single(e); len(e.feeds) == 0 {
+			continue
+		}
+		if len(wholes) > 0 { // what else comes with the key
+			wholes[0].feeds, wholes[0].joins = append(wholes[0].feeds, e.feeds...), append(wholes[0].joins, e.joins...)
 			continue
 		}
 		sorted = append(sorted, e.roles(f.all[e.to])...)
@@ -147,7 +153,7 @@ func (e *edge) roles(to *said) []*edge {
 		heads = []int{0}
 		for i := range e.feeds {
 			ahead := shareOf(&e.feeds[i]) - shareOf(&e.feeds[heads[0]])
-			if !e.composite && (ahead > 1-nearlyAll || ahead > nearlyAll-1 && to.narrows(&e.feeds[i]) > to.narrows(&e.feeds[heads[0]])) {
+			if ahead > 1-nearlyAll || ahead > nearlyAll-1 && to.narrows(&e.feeds[i]) > to.narrows(&e.feeds[heads[0]]) {
 				heads[0] = i
 			}
 		}
@@ -201,23 +207,38 @@ func (f *flows) refuse(fd *feed.Feed, from, to *said) string {
 	case fd.Confidence < Probable:
 		return fmt.Sprintf("confidence %.2f, %.2f is needed", fd.Confidence, Probable)
 	}
+	if whole := f.parts(fd, from, to); len(whole) > 0 && f.equal(fd, to) && has(from.query.selected, from.source.fields[fd.From.Column]) {
+		return ""
+	}
+	return f.mismatch(fd, from, to)
+}
+
+// mismatch says why what a feed delivers is not the key that its consumer asks for.
+func (f *flows) mismatch(fd *feed.Feed, from, to *said) string {
 	delivered, bound := from.source.fields[fd.From.Column], to.source.fields[fd.To.Column]
 	switch {
 	case delivered.IsZero() || bound.IsZero():
 		return "one of its columns is not in the schema"
 	case delivered.Entity.Base() != bound.Entity.Base() || delivered.Attribute != bound.Attribute:
 		return fmt.Sprintf("no relationship is known by which %s is %s", bound, delivered)
-	case !delivered.IsKey() || len(delivered.Entity.Key) != 1 && (bound.Entity != to.source.entity || to.query.lists()): // of parts of a key, all are needed: see whole
+	case len(delivered.Entity.Key) != 1: // of parts of a key, all are needed
+		return fmt.Sprintf("%s identifies a %s only with the rest of its key", fd.To.Column, delivered.Entity.Name)
+	case !delivered.IsKey():
 		return fmt.Sprintf("%s does not identify a %s", delivered, delivered.Entity.Name)
 	case !has(from.query.selected, delivered):
 		return "the producer does not return the column itself"
 	}
-	for _, c := range to.query.where {
-		if c.Field == bound && c.Op == workload.Equal {
-			return ""
-		}
+	if !f.equal(fd, to) {
+		return "the consumer does not ask for it by equality"
 	}
-	return "the consumer does not ask for it by equality"
+	return ""
+}
+
+// equal tells whether the consumer asks for what is fed by equality.
+func (f *flows) equal(fd *feed.Feed, to *said) bool {
+	return slices.ContainsFunc(to.query.where, func(c condition) bool {
+		return c.Field == to.source.fields[fd.To.Column] && c.Op == workload.Equal
+	})
 }
 
 // leave notes that an edge is not used. What feeds variables of two roles may be used in the other one.

@@ -59,7 +59,8 @@ func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schem
 	}
 	m.said = f.all
 	f.bursts(snapshot.Templates)
-	f.connect(snapshot.Feeds)
+	f.connect(b.believed(snapshot))
+	b.askJoins(f, snapshot.Echoes)
 	f.emit()
 	m.finish()
 	b.judge(s, snapshot, corrections)

@@ -26,6 +26,11 @@ func (p *path) join(s *said, e *edge) string {
 		return "counters can not be copied to another table"
 	}
 	fed := map[model.Field]bool{bound: true}
+	for i := range e.feeds {
+		if e.composite {
+			fed[s.source.fields[e.feeds[i].To.Column]] = true
+		}
+	}
 	if bound.Entity == s.source.entity && bound.IsKey() { // what else is bound of the primary key says where the row is, and chooses none
 		for _, c := range q.where {
 			if column := s.source.schema.Column(c.column); column != nil && column.Position >= 0 && c.Op == workload.Equal && !c.list {

@@ -313,6 +313,9 @@ func (b *modeller) relate(src *source) {
 		if len(src.key) == 1 && src.keyed(c.Name) {
 			continue
 		}
+		if b.spelledWhole(src, c) {
+			continue // see compose
+		}
 		to, p := b.best(src, c)
 		if to == nil || p.probability() < Probable {
 			b.askRelationship(src, c)

@@ -53,11 +53,11 @@ func (k *maker) ranked() []Asked {
 
 // Ranked are the questions of a model that it is worth most to have answered, first; ten at most.
 func Ranked(m *infer.Model, snapshot *capture.Snapshot) []Asked {
-	work := map[string]float64{} // by fingerprint, and by keyspace.table
+	work, took := map[string]float64{}, map[string]float64{} // by fingerprint, and by keyspace.table
 	for i := range snapshot.Statements {
 		st := &snapshot.Statements[i]
 		ms := float64(st.Count) / m.Seconds * mean(st)
-		work[st.Fingerprint] += ms
+		work[st.Fingerprint], took[st.Fingerprint] = work[st.Fingerprint]+ms, mean(st)
 		work[st.Keyspace+"."+st.Table] += ms
 	}
 	var out []Asked
@@ -75,7 +75,10 @@ func Ranked(m *infer.Model, snapshot *capture.Snapshot) []Asked {
 			p = max(p, c.Certainty)
 		}
 		hangs := work[about]
-		if q.Kind == infer.WhichRelationship && q.taken() == infer.None {
+		switch {
+		case q.Kind == infer.IsJoin: // only so much of the statement is about it
+			hangs = q.Rate * took[about]
+		case q.Kind == infer.WhichRelationship && q.taken() == infer.None:
 			hangs = unjoined(m, q.Subject, work) + hangs*beside
 		}
 		q.Worth = hangs * p * (1 - p)

@@ -48,7 +48,7 @@ const confident = 0.5
 // joinFeeds joins the columns that feeds and echoes connect.
 func (d *domains) joinFeeds(feeds []feed.Feed) {
 	for i := range feeds {
-		if f := &feeds[i]; f.Shape != feed.Pagination && f.Confidence >= confident {
+		if f := &feeds[i]; f.Shape != feed.Pagination && f.Shape != feed.Faint && f.Confidence >= confident {
 			d.join(endOf(f.From), endOf(f.To))
 		}
 	}

@@ -233,7 +233,7 @@ func measured(w *world, keyspace string, tables []*table) []schema.Stats {
 				if col.form == "set" {
 					continue
 				}
-				v, ok := t.of.value(i, col.path)
+				v, ok := t.of.held(i, col)
 				if !ok {
 					nulls[c]++
 					continue

@@ -58,7 +58,9 @@ func made(d datum, form string) datum {
 }
 
 // keeps tells whether a value is told by a form of it: that of a set, and letters in lower case, are others.
-func keeps(form string) bool { return form == "" || form == "text" || strings.HasSuffix(form, "#") }
+func keeps(form string) bool {
+	return form == "" || form == "text" || form == whole || strings.HasSuffix(form, "#")
+}
 
 // formed is a bound value in a form. Where it keeps the value, that comes from where the value came from.
 func (b bound) formed(form string) bound {
@@ -103,6 +105,10 @@ func (s *site) table(label string) *table {
 	panic("corpora: no table " + label) // a mistake in a corpus
 }
 
+func (s *site) has(label string) bool {
+	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.label == label })
+}
+
 // any is an instance, by popularity.
 func (c *client) any(entity string) *frame {
 	e := c.s.w.entity(entity)
@@ -117,7 +123,13 @@ func (f *frame) to(role string) *frame {
 	if r.target[f.i] < 0 {
 		return nil
 	}
-	return &frame{e: r.to, i: r.target[f.i], row: map[string]origin{r.to.key[0]: f.row[role]}, up: f}
+	row := map[string]origin{}
+	for _, part := range r.to.keys() {
+		if row[part] = f.row[role+"."+part]; len(r.to.key) == 1 {
+			row[part] = f.row[role]
+		}
+	}
+	return &frame{e: r.to, i: r.target[f.i], row: row, up: f}
 }
 
 // many lists the partners that an instance has, of which it is not known yet who they are.
@@ -138,7 +150,7 @@ func is(path string, f *frame, at string) cond {
 	if !ok {
 		panic("corpora: " + f.e.name + " has no " + at) // a mistake in a corpus
 	}
-	return cond{path, []bound{{v, f.row[at]}}}
+	return cond{path, []bound{{datum: v, from: f.row[at]}}}
 }
 
 // in binds a column to what several frames have.
@@ -148,7 +160,7 @@ func in(path string, frames []*frame, at string) cond {
 	for _, f := range frames {
 		if v, ok := f.e.value(f.i, at); ok && !seen[v] {
 			seen[v] = true
-			c.to = append(c.to, bound{v, f.row[at]})
+			c.to = append(c.to, bound{datum: v, from: f.row[at]})
 		}
 	}
 	return c
@@ -189,6 +201,10 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 		selected = t.columns()
 	} else {
 		for p := range strings.FieldsSeq(pick) {
+			p, optional := strings.CutSuffix(p, "?")
+			if optional && !t.has(p) {
+				continue
+			}
 			selected = append(selected, t.at(p))
 			names = append(names, t.at(p).name)
 		}
@@ -215,6 +231,11 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 			line[k] = c.s.cell(t, i, col)
 			if keeps(col.form) {
 				row[col.path] = origin{st, k, run}
+			}
+			if col.form == whole {
+				for _, part := range t.of.edge(col.path).to.keys() {
+					row[col.path+"."+part] = origin{st, k, run}
+				}
 			}
 		}
 		for k, col := range by { // what was asked for came from there
@@ -266,11 +287,10 @@ func (s *site) cell(t *table, i int, col column) *datum {
 		all[0].more = &rest
 		return &all[0]
 	}
-	v, ok := t.of.value(i, col.path)
+	v, ok := t.of.held(i, col)
 	if !ok {
 		return nil
 	}
-	v = made(v, col.form)
 	return &v
 }
 
@@ -282,6 +302,11 @@ func (t *table) at(path string) column {
 		}
 	}
 	panic("corpora: " + t.label + " has no " + path) // a mistake in a corpus
+}
+
+// has tells whether a table has a path.
+func (t *table) has(path string) bool {
+	return slices.ContainsFunc(t.columns(), func(c column) bool { return c.path == path || c.path+"~"+c.form == path })
 }
 
 // cached tells whether an instance is in a cache of the service; if not it is put there, for so long.
@@ -317,6 +342,9 @@ func (c *client) make(entity string, batch bool, tables string, partners map[str
 	ids, known := map[string]int{}, map[string]origin{}
 	for role, f := range partners {
 		ids[role] = f.i
+		for path, from := range f.row { // what is copied of it, and all of its key
+			known[role+"."+path] = from
+		}
 		known[role] = f.row[f.e.key[0]]
 	}
 	f := &frame{e: e, i: c.s.w.add(e, ids), row: known}
@@ -367,7 +395,7 @@ func (c *client) increment(label string, f *frame) {
 	var names []string
 	for _, k := range t.key() {
 		v, _ := t.of.value(f.i, k.path)
-		binds, names = append(binds, []bound{{v, f.row[k.path]}}), append(names, k.name+" = ?")
+		binds, names = append(binds, []bound{{datum: v, from: f.row[k.path]}}), append(names, k.name+" = ?")
 	}
 	i := slices.IndexFunc(t.values, func(v column) bool { return c.s.w.typeOf(t, v) == "counter" })
 	text := fmt.Sprintf("UPDATE %s SET %s = %s + 1 WHERE %s", t.name, t.values[i].name, t.values[i].name, strings.Join(names, " AND "))

@@ -1,6 +1,6 @@
 // Command corpora measures how true the models are that advisor/infer concludes (docs/results/model.md): eight applications of which
-// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and four that are no plain ones
-// (grown.go), over one design with three sets of names.
+// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and seven that are no plain ones
+// (grown.go), over one design, or two, with three sets of names.
 //
 //	make bench-model                  the table
 //	bin/corpora -v -only "shop messy" what is wrong with one
@@ -216,7 +216,7 @@ func lines(held bool) []line {
 	}
 	add("normalised, DAO", func(app *application, seed uint64) variant { return variant{app, "normalised", true, 8, seed} })
 	add("denormalised, DAO, 64 threads", func(app *application, seed uint64) variant { return variant{app, "denormalised", true, 64, seed} })
-	for _, app := range []*application{&market, &workspace, &depot, &rides} {
+	for _, app := range []*application{&market, &workspace, &depot, &tracker, &hospital, &ledger, &rides} {
 		for _, seed := range seeds {
 			if !held && app.keptFromTuning {
 				continue
@@ -227,6 +227,13 @@ func lines(held bool) []line {
 				line{"grown: " + app.name + ", random names, " + mark, []variant{{app, "grown, random", false, 8, seed}}},
 				line{"grown: " + app.name + ", 64 threads, " + mark, []variant{{app, "grown", false, 64, seed}}},
 			)
+			if app.copied != "" {
+				out = append(out,
+					line{"grown: " + app.name + ", copies, " + mark, []variant{{app, "grown, copied", false, 8, seed}}},
+					line{"grown: " + app.name + ", copies, odd names, " + mark, []variant{{app, "grown, copied, odd", false, 8, seed}}},
+					line{"grown: " + app.name + ", copies, random names, " + mark, []variant{{app, "grown, copied, random", false, 8, seed}}},
+				)
+			}
 		}
 	}
 	return out

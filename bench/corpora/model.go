@@ -196,6 +196,34 @@ type datum struct {
 	more *[]datum // of a collection: what else is in it
 }
 
+// keys are the paths to all parts of an entity's key: those of a partner's, too.
+func (e *entity) keys() (out []string) {
+	for _, k := range e.key {
+		r := e.edge(k)
+		if r == nil || len(r.to.key) == 1 {
+			out = append(out, k)
+			continue
+		}
+		for _, part := range r.to.keys() {
+			out = append(out, k+"."+part)
+		}
+	}
+	return out
+}
+
+// whole is the form of a text with all parts of a partner's key, joined.
+const whole = "whole"
+
+// held is what a column of an entity's table has of an instance.
+func (e *entity) held(i int, c column) (datum, bool) {
+	v, ok := e.value(i, c.path)
+	if c.form == whole && ok {
+		r := e.edge(c.path)
+		v = datum{of: r.to, at: &attribute{name: "key", cqlType: "text"}, n: r.target[i]}
+	}
+	return made(v, c.form), ok
+}
+
 // value follows a path from an instance: attribute, role (the partner's key) or role.attribute. false: there is none.
 func (e *entity) value(i int, path string) (datum, bool) {
 	first, rest, more := strings.Cut(path, ".")

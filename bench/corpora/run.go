@@ -25,6 +25,7 @@ type statement struct {
 	count       int
 	sources     map[int]map[origin]float64         // by place of the variable: executions by where the value came from
 	followed    map[int]map[origin]map[uint32]bool // by place of the variable and origin: answers whose values were bound
+	joined      map[origin]bool                    // what texts that are bound were joined of
 	runs        uint32                             // answers, of which each page is a part
 	consumption map[*statement]float64             // executions fed by a statement
 	list        bool                               // it returns several rows
@@ -79,6 +80,10 @@ func (s *site) say(t int64, st *statement, binds [][]bound, rows [][]*datum, bat
 			e.Binds = append(e.Binds, v)
 			e.MadeBinds = append(e.MadeBinds, s.made(b.datum, len(e.Binds))...)
 			st.comes(place, b.from)
+			for _, part := range b.parts {
+				part.run = 0
+				st.joined[part] = true
+			}
 			if b.from.st != nil && !b.from.either() {
 				producers[b.from.st] = true
 			}
@@ -167,7 +172,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 		panic(fmt.Sprintf("corpora: %s: %v", text, err)) // a fault of this package
 	}
 	st := &statement{
-		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, followed: map[int]map[origin]map[uint32]bool{}, consumption: map[*statement]float64{},
+		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, followed: map[int]map[origin]map[uint32]bool{}, consumption: map[*statement]float64{}, joined: map[origin]bool{},
 		trace: &trace.Statement{Fingerprint: fingerprint.String(), Keyspace: s.keyspace, Table: t.name, Write: parsed.Kind() != cql.KindSelect, Limited: strings.Contains(text, " LIMIT ")},
 	}
 	for _, c := range sets {
@@ -196,20 +201,20 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 func (f *frame) known(e *entity, i int, path string, fed map[string]origin) (bound, bool) {
 	v, ok := e.value(i, path)
 	if from, given := fed[path]; given {
-		return bound{v, from}, ok
+		return bound{datum: v, from: from}, ok
 	}
 	r := e.edge(path)
 	for at := f; at != nil && ok; at = at.up {
 		if r != nil && at.e == r.to && at.i == r.target[i] {
-			return bound{v, at.row[at.e.key[0]]}, true
+			return bound{datum: v, from: at.row[at.e.key[0]]}, true
 		}
 		if r != nil && r.to.edge(path) == nil && at.e.edge(path) != nil && at.e.edge(path).to == r.to && at.e.edge(path).target[at.i] == r.target[i] {
 			if from, has := at.row[path]; has {
-				return bound{v, from}, true
+				return bound{datum: v, from: from}, true
 			}
 		}
 	}
-	return bound{v, origin{}}, false
+	return bound{datum: v}, false
 }
 
 // choice is a table to read from, by which columns.
@@ -398,7 +403,7 @@ func (s *site) readList(t int64, frames []*frame, r *relation, st step) int64 {
 		}
 		seen[i] = true
 		v, _ := r.to.value(i, r.to.key[0])
-		binds = append(binds, bound{v, f.row[r.name]})
+		binds = append(binds, bound{datum: v, from: f.row[r.name]})
 		line := make([]*datum, len(selected))
 		for k, col := range selected {
 			if v, ok := r.to.value(i, col.path); ok {

@@ -59,15 +59,15 @@ func (v variant) run(own bool) *observed {
 	w := newWorld(v.app.model, v.seed)
 	text := v.app.normal
 	random := rand.New(rand.NewPCG(v.seed, 32)) // #nosec G404 -- the same seed, the same names
-	if v.design == "denormalised" || v.design == "messy" {
+	if v.design == "denormalised" || v.design == "messy" || strings.HasPrefix(v.design, "grown, copied") {
 		text = v.app.copied
 	}
 	tables := parseTables(w, text)
 	names := namesIn(tables)
 	switch v.design {
-	case "messy", "grown, odd":
+	case "messy", "grown, odd", "grown, copied, odd":
 		odd(tables, random)
-	case "random", "grown, random":
+	case "random", "grown, random", "grown, copied, random":
 		scramble(tables, random)
 	}
 	if own {
@@ -233,11 +233,15 @@ func (o *observed) entities(m *infer.Model, s *score) map[string]*entity {
 		s.byTables.found++
 		var key []string
 		for _, k := range e.Key {
-			if c := t.named(k); c != nil {
+			if c := t.named(k); c != nil && c.form == whole {
+				for _, part := range t.of.edge(c.path).to.keys() {
+					key = append(key, c.path+"."+part)
+				}
+			} else if c != nil {
 				key = append(key, c.path)
 			}
 		}
-		want := slices.Clone(t.of.key)
+		want := t.of.keys()
 		slices.Sort(key)
 		slices.Sort(want)
 		if t.of.pairs || taken[t.of] || !slices.Equal(key, want) {
@@ -321,7 +325,7 @@ func (o *observed) relationOf(r *infer.Relationship, of map[string]*entity) stri
 		return one.name + " m:n " + other.name + " " + t.of.name
 	case len(parts) == 3 && from == t.of && t.named(parts[2]) != nil:
 		path := t.named(parts[2]).path
-		if role, part, inner := strings.Cut(path, "."); inner && from.edge(role).to == to && len(to.key) > 1 && slices.Contains(to.key, part) {
+		if role, part, inner := strings.Cut(path, "."); inner && from.edge(role).to == to && len(to.key) > 1 && slices.Contains(to.keys(), part) {
 			path = role // one of the columns that hold its key
 		}
 		return from.name + "." + path + " " + to.name
@@ -343,6 +347,14 @@ func (o *observed) feeds(m *infer.Model, s *score) {
 	must, may := map[string]bool{}, map[string]bool{}
 	beyond := map[string]bool{} // what the conceptual language can not say as one
 	for _, st := range o.site.statements {
+		for from := range st.joined {
+			for place := range st.sources {
+				if from.st != nil {
+					to := strings.TrimSuffix(strings.TrimPrefix(st.trace.Variables[place].Name, "in("), ")")
+					may[name(from.st.trace.Fingerprint, from.st.trace.Results[from.column].Name, st.trace.Fingerprint, to)] = true
+				}
+			}
+		}
 		for place, sources := range st.sources {
 			for from, n := range sources {
 				if from.st == nil {

@@ -10,7 +10,8 @@ import (
 // bound is a value that is bound, and where it came from.
 type bound struct {
 	datum
-	from origin
+	from  origin
+	parts []origin // of a text that is joined here: where its parts come from
 }
 
 // mix is splitmix64.
@@ -46,6 +47,14 @@ func (s *site) hash(d datum) value.Value {
 func (s *site) made(d datum, of int) (out []value.Made) {
 	if d.form == "" || !keeps(d.form) {
 		return nil
+	}
+	if d.form == whole {
+		for n, part := range d.of.keys() {
+			one, _ := d.of.value(d.n, part)
+			v := s.hash(one)
+			out = append(out, value.Made{Hash: v.Hash, Of: uint32(of - 1), Piece: uint8(n), Class: v.Class}) // #nosec G115 -- few
+		}
+		return out
 	}
 	piece := uint8(0)
 	if d.form != "text" {

@@ -95,7 +95,10 @@ func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin
 					b.from = near.row[attribute]
 				}
 			}
-			b = b.formed(c.form)
+			if b = b.formed(c.form); c.form == whole {
+				b.datum, _ = t.of.held(i, c)
+				b.from = fed[c.path+"~"+whole]
+			}
 			binds, names = append(binds, []bound{b}), append(names, c.name)
 		}
 		return binds, names

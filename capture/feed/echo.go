@@ -91,7 +91,7 @@ func (m *Miner) check(f finding, at source, p *parameter, observations []observa
 	}
 	both := rate(n[0][1]+n[1][1], empty+found)
 	deviation := math.Sqrt(both * (1 - both) * (1/float64(empty) + 1/float64(found)))
-	if low > outcomeRatio*high || high-low < whole.z*deviation || deviation == 0 {
+	if low > outcomeRatio*high || high-low < accepted.whole.z*deviation || deviation == 0 {
 		return Feed{}, false
 	}
 	feed := m.describe(f, at, p)
@@ -348,7 +348,7 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 		if !wanted(s) {
 			continue
 		}
-		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, func(source, int) bool { return true })
+		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, &accepted, func(source, int) bool { return true })
 		if !ok {
 			continue
 		}
@@ -364,9 +364,12 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 	return out
 }
 
-// settled leaves one echo of each pair of statements, and no check whose producer's values are used.
+// settled leaves one echo of each pair of statements, of siblings one of each variable, and no check whose producer's values are used.
 func settled(echoes, feeds []Feed) []Feed {
-	type pair struct{ from, to string }
+	type pair struct {
+		from, to string
+		variable int // of siblings: a key of several columns is several
+	}
 	produces, best := map[string]bool{}, map[pair]int{}
 	for i := range feeds {
 		produces[feeds[i].From.Fingerprint] = true
@@ -386,10 +389,17 @@ func settled(echoes, feeds []Feed) []Feed {
 	sortFeeds(echoes)
 	out := echoes[:0:0]
 	for _, f := range echoes {
+		if f.Shape == Faint {
+			out = append(out, f)
+			continue
+		}
 		if f.Shape == Check && produces[f.From.Fingerprint] {
 			continue
 		}
-		k := pair{f.From.Fingerprint, f.To.Fingerprint}
+		k := pair{f.From.Fingerprint, f.To.Fingerprint, -1}
+		if f.Shape == Sibling {
+			k.variable = f.To.Index
+		}
 		if i, ok := best[k]; !ok {
 			best[k] = len(out)
 			out = append(out, f)
@@ -397,5 +407,8 @@ func settled(echoes, feeds []Feed) []Feed {
 			out[i] = f
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(f Feed) bool {
+		_, more := best[pair{f.From.Fingerprint, f.To.Fingerprint, -1}]
+		return f.Shape == Sibling && more
+	})
 }

@@ -132,10 +132,20 @@ type thresholds struct {
 	z      float64 // excess in standard deviations
 }
 
+type bar struct{ whole, half, before thresholds }
+
 var (
-	whole  = thresholds{excess: 30, share: 0.03, ratio: 2, z: 6}
-	half   = thresholds{excess: 15, share: 0.03, ratio: 2, z: 6 / math.Sqrt2}
-	before = thresholds{excess: 30, share: 0.03, ratio: 1, z: 6} // before anything was explained away
+	accepted = bar{
+		whole:  thresholds{excess: 30, share: 0.03, ratio: 2, z: 6},
+		half:   thresholds{excess: 15, share: 0.03, ratio: 2, z: 6 / math.Sqrt2},
+		before: thresholds{excess: 30, share: 0.03, ratio: 1, z: 6}, // before anything was explained away
+	}
+	// worthAsking is that of what is no coincidence, but too little of a variable's values to be told from what shows now and then for another reason: a person knows.
+	worthAsking = bar{
+		whole:  thresholds{excess: 30, share: 0.005, ratio: 4, z: 6},
+		half:   thresholds{excess: 10, share: 0.005, ratio: 3, z: 6 / math.Sqrt2},
+		before: thresholds{excess: 30, share: 0.005, ratio: 1, z: 6},
+	}
 )
 
 // pass applies the thresholds to h hits and d decoy hits in na observations, n at the start.
@@ -185,21 +195,29 @@ type finding struct {
 // numbers, say, then the rest meets other small numbers more often than decoys do, which are drawn from all. So a source
 // has to show an excess both in what is left and in the whole, where real values and decoys are distributed alike.
 func explain(observations []observation, wanted func(source) bool) []finding {
+	found, _ := explainFrom(observations, observations, 1, &accepted, wanted)
+	return found
+}
+
+// explainFrom finds what explains those observations that are left of all, so many of them as a share says, and returns what is left then.
+func explainFrom(observations, alive []observation, left float64, by *bar, wanted func(source) bool) ([]finding, []observation) {
 	n := len(observations)
-	if n == 0 {
-		return nil
+	if len(alive) == 0 {
+		return nil, nil
 	}
 	middle := observations[n/2].t0
 	all, sizes := count(observations, middle)
 	eligible := func(s source, e int) bool {
 		t := all[s]
-		return t != nil && wanted(s) && before.pass(t[0].hits[e], t[0].decoys[e], n, n)
+		return t != nil && wanted(s) && by.before.pass(t[0].hits[e], t[0].decoys[e], n, n)
 	}
 	var found []finding
-	left := 1.0 // share of the observations that none of found explains
-	alive, tallies := observations, all
+	tallies := all
+	if len(alive) < n {
+		tallies, sizes = count(alive, middle)
+	}
 	for range 64 { // each round explains at least 30 observations; more sources than this is no workload
-		best, ok := strongest(tallies, sizes, n, eligible)
+		best, ok := strongest(tallies, sizes, n, by, eligible)
 		if !ok {
 			break
 		}
@@ -218,7 +236,7 @@ func explain(observations []observation, wanted func(source) bool) []finding {
 		alive = rest
 		tallies, sizes = count(alive, middle)
 	}
-	return found
+	return found, alive
 }
 
 // count tallies every source: in all observations, in those before the middle of the time, and in those after.
@@ -257,7 +275,7 @@ func count(observations []observation, middle int64) (tallies map[source]*[3]tal
 }
 
 // strongest returns the eligible source and lag with the largest excess that passes in the whole and in both halves.
-func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, eligible func(s source, edge int) bool) (best finding, ok bool) {
+func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, by *bar, eligible func(s source, edge int) bool) (best finding, ok bool) {
 	excess := 0
 	for s, t := range tallies {
 		for e := range edges {
@@ -265,9 +283,9 @@ func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, eligible func(
 			if x := h - d; x < excess || x == excess && !goesBefore(s, edges[e], best) {
 				continue
 			}
-			if whole.pass(h, d, sizes[0], n) && eligible(s, e) &&
-				half.pass(t[1].hits[e], t[1].decoys[e], sizes[1], n/2) &&
-				half.pass(t[2].hits[e], t[2].decoys[e], sizes[2], n/2) {
+			if by.whole.pass(h, d, sizes[0], n) && eligible(s, e) &&
+				by.half.pass(t[1].hits[e], t[1].decoys[e], sizes[1], n/2) &&
+				by.half.pass(t[2].hits[e], t[2].decoys[e], sizes[2], n/2) {
 				excess, ok = h-d, true
 				best = finding{source: s, edge: edges[e], hits: h, decoys: d}
 			}
@@ -328,13 +346,13 @@ func (m *Miner) evaluate(at source, p *parameter) {
 		return
 	}
 	observations := p.ordered()
-	found := explain(observations, anySource)
+	found, left := explainFrom(observations, observations, 1, &accepted, anySource)
 	for _, f := range found {
 		if !f.source.echo() {
 			p.feeds = append(p.feeds, m.feed(f, at, p, observations))
 		}
 	}
-	p.echoes = m.echoes(at, p, observations, found)
+	p.echoes = append(m.echoes(at, p, observations, found), m.faint(at, p, observations, left, found)...)
 	for _, f := range found {
 		f.explained = nil
 		p.found = append(p.found, f)
@@ -342,6 +360,29 @@ func (m *Miner) evaluate(at source, p *parameter) {
 }
 
 func anySource(source) bool { return true }
+
+// faint finds what explains a little of what nothing else explains, of reads.
+func (m *Miner) faint(at source, p *parameter, observations, left []observation, found []finding) (out []Feed) {
+	if m.statements[at.statement()].statement.Write {
+		return nil
+	}
+	share := 1.0
+	known := map[source]bool{}
+	for _, f := range found {
+		share, known[f.source] = share-f.share, true
+	}
+	more, _ := explainFrom(observations, left, share, &worthAsking, anySource)
+	for _, f := range more {
+		if f.source.echo() || known[f.source] || f.source.statement() == at.statement() {
+			continue
+		}
+		if feed := m.describe(f, at, p); feed.Shape != Pagination {
+			feed.Shape = Faint
+			out = append(out, feed)
+		}
+	}
+	return out
+}
 
 // feed describes a finding that is a feed, with all that the application does there.
 func (m *Miner) feed(f finding, at source, p *parameter, observations []observation) Feed {

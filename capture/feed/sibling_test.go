@@ -49,3 +49,41 @@ func TestSiblings(t *testing.T) {
 		})
 	}
 }
+
+// Of a key of two columns both are siblings of what was asked for with the same key.
+func TestSiblingsOfEachVariable(t *testing.T) {
+	of := func(name string) *trace.Statement {
+		st := &trace.Statement{Fingerprint: name, Keyspace: "k", Table: name, Key: []string{"a", "b"}}
+		for _, column := range st.Key {
+			st.Variables = append(st.Variables, proxy.Column{Keyspace: "k", Table: name, Name: column, Type: proxy.Type{Code: 9}})
+		}
+		return st
+	}
+	issues, comments := of("issues"), of("comments")
+	h, r := value.Hasher{K0: 1, K1: 2}, rand.New(rand.NewPCG(1, 2))
+	m := New(Options{Seed: 3})
+	say := func(at int64, st *trace.Statement, a, b int) {
+		e := &trace.Execution{Statement: st, Start: at, End: at + 1e6, Process: 1, Rows: 1, Last: true}
+		for i, v := range []int{a, b} {
+			one := h.Of(value.Integer, []byte{byte(v >> 8), byte(v)})
+			one.Index = uint16(i) // #nosec G115 -- 0 or 1
+			e.Binds = append(e.Binds, one)
+		}
+		m.Add(e)
+	}
+	for i := range 2000 {
+		at, a, b := int64(i)*20e6, r.IntN(300), 1000+r.IntN(500)
+		say(at, issues, a, b)
+		say(at+2e6, comments, a, b)
+	}
+	_, echoes := m.Find()
+	found := map[string]bool{}
+	for _, f := range echoes {
+		if f.Shape == Sibling && f.From.Table == "issues" {
+			found[f.From.Column+" "+f.To.Column] = true
+		}
+	}
+	if !found["a a"] || !found["b b"] || len(found) != 2 {
+		t.Errorf("%+v", echoes)
+	}
+}
