@@ -399,7 +399,7 @@ func TestSmoothedCosts(t *testing.T) {
 		}
 		s := &smoothing{in: in, paths: newPaths(in.states)}
 		for list := range p.sequences() {
-			sum, dead := s.initialCost(list[0]), false
+			sum, dead := p.InitialCost(list[0]), false
 			for k, design := range list {
 				for n, is := range design {
 					dead = dead || is && in.status[k][n] == closed // of no use to anything
