@@ -463,8 +463,16 @@ func TestMoves(t *testing.T) {
 			case 0:
 				s.makeMove(1e3)
 			case 1:
+				before := cloneBools(s.open)
 				s.favourPath()
 				held := cloneBools(s.held)
+				for _, k := range s.chosen {
+					for n, is := range held[k] {
+						if s.open[k][n] && !before[k][n] && !is {
+							t.Fatalf("table %d at step %d is favoured, and not held", n, k)
+						}
+					}
+				}
 				s.makeMove(1e3)
 				for k := range held {
 					for n, is := range held[k] {
