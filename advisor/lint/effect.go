@@ -59,7 +59,7 @@ func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]
 	for i := range after.Questions {
 		q := &after.Questions[i]
 		if p, ok := planned[q.ID]; ok {
-			made := questionOf(g, p)
+			made := questionOf(p)
 			made.ID, made.Text, made.Count = q.ID, q.Text, q.Count
 			*q = made
 		}
