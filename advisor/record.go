@@ -49,28 +49,35 @@ func proposal(c *change.Record) (r recommend.Recommendation, err error) {
 
 // load reads what is proposed, once.
 func (a *Advisor) load(ctx context.Context) error {
-	records, err := a.o.Changes.All(ctx)
+	b, err := a.proposals(ctx)
 	if err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.loaded {
-		return nil
+	if !a.loaded {
+		a.book, a.loaded = b, true
 	}
-	var b book
+	return nil
+}
+
+// proposals are the changes that advice proposed, as they are stored.
+func (a *Advisor) proposals(ctx context.Context) (b book, err error) {
+	records, err := a.o.Changes.All(ctx)
+	if err != nil {
+		return b, err
+	}
 	for i := range records {
 		if records[i].Advice == nil {
 			continue
 		}
 		r, err := proposal(&records[i])
 		if err != nil {
-			return err
+			return b, err
 		}
 		b.Entries = append(b.Entries, r)
 	}
-	a.book, a.loaded = b, true
-	return nil
+	return b, nil
 }
 
 // current is what is proposed, in the states of now, ordered for people; a.mu is held.

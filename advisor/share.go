@@ -64,20 +64,9 @@ func (a *Advisor) share(ctx context.Context) {
 
 // Follow notes that another process may have advised, corrected the model, or wants a round.
 func (a *Advisor) Follow(ctx context.Context) error {
-	records, err := a.o.Changes.All(ctx)
+	b, err := a.proposals(ctx)
 	if err != nil {
 		return err
-	}
-	var b book
-	for i := range records {
-		if records[i].Advice == nil {
-			continue
-		}
-		r, err := proposal(&records[i])
-		if err != nil {
-			return err
-		}
-		b.Entries = append(b.Entries, r)
 	}
 	var wish wanted
 	if a.o.Leads != nil && a.o.Leads() {

@@ -17,8 +17,7 @@ type branchAndBound struct {
 	limit  float64 // branches that cost no less are of no use
 	left   float64 // least bound of what was not searched
 	gap    float64 // that is good enough
-	nodes  int
-	budget int // of instance.work
+	budget int     // of instance.work
 }
 
 // rootSteps and nodeSteps are how many subgradient steps are made.
@@ -52,7 +51,6 @@ func (b *branchAndBound) exploreNode(status []int8, lambda, tight []float64, bou
 		b.left = min(b.left, bound)
 		return
 	}
-	b.nodes++
 	status = append([]int8(nil), status...)
 	if b.tight != nil {
 		if tight = append([]float64(nil), tight...); !b.tight.fixAtNode(b.ctx, b.in, status, tight) {

@@ -65,7 +65,6 @@ func (w *partSolver) branchThenSolve(x *dual) error {
 		b.limit = cutoff(w.known, b.gap)
 		done := b.searchTree(x)
 		w.best, w.known = b.best, b.known
-		w.result.Stats.Nodes += b.nodes
 		w.bound = max(w.bound, min(b.left, w.known))
 		if done {
 			w.result.Engine = "branching"

@@ -54,13 +54,8 @@ type Result struct {
 
 // Stats are figures of a solve.
 type Stats struct {
-	Arcs          int // of all demands
-	ArcsLeft      int // after the reduction
-	TablesLeft    int // not settled by it
-	Parts         int
 	Columns, Rows int // of the whole integer program
 	Solved        int // columns of the largest program that was given to the solver
-	Nodes         int // branched
 }
 
 // The reasons of Result.Stopped that are not the solver's.
@@ -112,9 +107,6 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Result, error) {
 // solveOnce is Solve without merging. offered, if not nil, is told of each better choice.
 func solveOnce(ctx context.Context, p *Problem, o Options, offered func([]bool)) (*Result, error) {
 	s := &solver{ctx: ctx, options: o, began: time.Now(), problem: p, known: math.Inf(1), bound: math.Inf(-1), result: &Result{Engine: "dual"}, offered: offered}
-	for i := range p.Demands {
-		s.result.Stats.Arcs += len(p.Demands[i].Arcs)
-	}
 	var err error
 	if s.in, err = compileProblem(p); err != nil {
 		return nil, err
@@ -223,12 +215,6 @@ func (s *solver) run() error {
 		s.bound = s.known
 		return nil
 	}
-	s.result.Stats.ArcsLeft = s.in.arcCount()
-	for _, t := range s.in.status {
-		if t == free {
-			s.result.Stats.TablesLeft++
-		}
-	}
 	if s.options.Limits.Gap > 0 && s.relativeGap() <= s.options.Limits.Gap {
 		return nil
 	}
@@ -284,7 +270,6 @@ func (s *solver) reduceInstance() bool {
 // solveParts solves the parts that are left.
 func (s *solver) solveParts() error {
 	parts, settled := s.in.independentParts()
-	s.result.Stats.Parts = len(parts)
 	least, bound, fewest := settled, settled, true
 	choice := make([]bool, len(s.in.status))
 	for n, t := range s.in.status {

@@ -69,10 +69,6 @@ func (m *merged) solveAndSplit(ctx context.Context, o Options) (*Result, error) 
 // resultOfWhole is a result of the merged problem as one of the problem.
 func (m *merged) resultOfWhole(ctx context.Context, r *Result, known, bound float64, o Options) *Result {
 	r.Cost, r.Bound = known, min(bound, known)
-	r.Stats.Arcs = 0
-	for i := range m.whole.Demands {
-		r.Stats.Arcs += len(m.whole.Demands[i].Arcs)
-	}
 	if r.Proven = known-bound <= 2e-9*math.Abs(known); r.Proven {
 		r.Bound, r.Stopped = r.Cost, ""
 		return r

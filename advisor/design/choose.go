@@ -232,15 +232,11 @@ func prepareTask(ctx context.Context, w *workload.Workload, o *Options) (*task, 
 	return t, pool, nil
 }
 
-// allowFunc is Options.Allow together with Forbidden and what the cost model refuses. Tables that are there are always allowed.
+// allowFunc is Options.Allow together with what the cost model refuses. Tables that are there are always allowed.
 func (o *Options) allowFunc() func(*model.Table) bool {
-	forbidden := map[string]bool{}
-	for _, table := range o.Forbidden {
-		forbidden[table.ID()] = true
-	}
 	own := o.Allow
 	return func(table *model.Table) bool {
-		return table.Kept || (own == nil || own(table)) && (len(forbidden) == 0 || !forbidden[table.ID()]) && cost.Refusal(o.Cost, table) == ""
+		return table.Kept || (own == nil || own(table)) && cost.Refusal(o.Cost, table) == ""
 	}
 }
 

@@ -603,3 +603,10 @@ func TestLevelsAndLimits(t *testing.T) {
 		t.Errorf("with a limit on partitions %g, without %g", tight.After, free.After)
 	}
 }
+
+// allBut allows all tables but some.
+func allBut(tables ...*model.Table) func(*model.Table) bool {
+	return func(t *model.Table) bool {
+		return !slices.ContainsFunc(tables, func(x *model.Table) bool { return x.ID() == t.ID() })
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,19 +275,19 @@ func (d *Design) JSON(w io.Writer) error {
 }
 
 func (t *Table) toJSON(use uses) tableJSON {
-	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: fieldNames(t.Table.Partition), Clustering: []orderedJSON{}, Static: fieldNames(t.Table.Static), Values: []string{},
+	j := tableJSON{Name: t.Name, Existing: !t.IsNew(), Partition: model.Names(t.Table.Partition), Clustering: []orderedJSON{}, Static: model.Names(t.Table.Static), Values: []string{},
 		Path: t.Table.Whole().Path(), Bytes: math.Round(t.Bytes), Notation: t.Table.String(), CQL: t.DDL(), Safety: t.Safety, ReadBy: append([]string{}, use.reads[t.Table]...), WrittenBy: append([]string{}, use.writes[t.Table]...)}
 	for _, f := range t.Table.Clustering {
 		j.Clustering = append(j.Clustering, orderedJSON{f.String(), clusteringDirection(t.Table, f)})
 	}
 	for _, f := range t.Table.Values {
-		if !hasField(t.Table.Static, f) {
+		if !slices.Contains(t.Table.Static, f) {
 			j.Values = append(j.Values, f.String())
 		}
 	}
 	for _, n := range t.Table.Nests {
 		owner := t.Table.Owner(n)
-		x := nestJSON{Of: owner.Name + "." + n.Edge.Role(owner), Key: n.Key.String(), Values: fieldNames(n.Values)}
+		x := nestJSON{Of: owner.Name + "." + n.Edge.Role(owner), Key: n.Key.String(), Values: model.Names(n.Values)}
 		for _, f := range n.Fields() {
 			x.Columns = append(x.Columns, t.Table.NestColumn(f))
 		}
@@ -379,23 +380,6 @@ func stepList(list []stepJSON, p *plan.Plan, name func(*model.Table) string) []s
 		list = append(list, j)
 	}
 	return list
-}
-
-func fieldNames(fields []model.Field) []string {
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		list[i] = f.String()
-	}
-	return list
-}
-
-func hasField(list []model.Field, f model.Field) bool {
-	for _, x := range list {
-		if x == f {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Robust) toJSON() *robustJSON {

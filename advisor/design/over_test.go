@@ -61,9 +61,11 @@ func TestOver(t *testing.T) {
 			same++
 		}
 		other := o
+		var forbidden []*model.Table
 		for _, name := range c.forbidden {
-			other.Forbidden = append(other.Forbidden, tables[name])
+			forbidden = append(forbidden, tables[name])
 		}
+		other.Allow = allBut(forbidden...)
 		want, err := design.Choose(ctx, w, other)
 		if err != nil {
 			t.Fatal(err)

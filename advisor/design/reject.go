@@ -14,7 +14,6 @@ import (
 func (t *task) rejectionsOf(c selection) (out []Rejection) {
 	const listed = 25
 	total, _ := t.totalWork(c)
-	var list []rejected
 	reaches := make([]*pathDistances, len(t.demands))
 	for i, d := range t.demands {
 		if d.needed == nil {
@@ -28,7 +27,7 @@ func (t *task) rejectionsOf(c selection) (out []Rejection) {
 		if c[n] {
 			continue
 		}
-		if s := t.savingOf(n, c, reaches); s.asked != nil {
+		if s := t.savingOf(n, c, reaches); s.asked {
 			s.most = s.saves - t.putWork(n)
 			s.listed = table.Base != nil
 			open = append(open, s)
@@ -46,32 +45,26 @@ func (t *task) rejectionsOf(c selection) (out []Rejection) {
 			break
 		}
 		r := t.rejectionFor(s, c, total)
-		list = append(list, r)
+		out = append(out, r)
 		if !s.listed {
 			net := r.Saves - r.Costs
 			at := sort.Search(len(nets), func(i int) bool { return nets[i] <= net })
 			nets = slices.Insert(nets, at, net)
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if (list[i].Table.Base != nil) != (list[j].Table.Base != nil) {
-			return list[i].Table.Base != nil
+	sort.SliceStable(out, func(i, j int) bool {
+		if (out[i].Table.Base != nil) != (out[j].Table.Base != nil) {
+			return out[i].Table.Base != nil
 		}
-		if x, y := list[i].Saves-list[i].Costs, list[j].Saves-list[j].Costs; x != y {
+		if x, y := out[i].Saves-out[i].Costs, out[j].Saves-out[j].Costs; x != y {
 			return x > y
 		}
-		return t.number[list[i].Table] < t.number[list[j].Table]
+		return t.number[out[i].Table] < t.number[out[j].Table]
 	})
-	for i := range list {
-		if i >= listed && list[i].Table.Base == nil {
-			list = list[:i]
-			break
+	for i := range out {
+		if i >= listed && out[i].Table.Base == nil {
+			return out[:i]
 		}
-	}
-	for i := range list {
-		s := list[i].of
-		list[i].Plan = t.planOver(s.asked, s.over, c)
-		out = append(out, list[i].Rejection)
 	}
 	return out
 }
@@ -80,17 +73,10 @@ func (t *task) rejectionsOf(c selection) (out []Rejection) {
 type candidateSaving struct {
 	candidate           int
 	saves               float64
-	asked               *demand // of the statement that gains most
-	over                *plan.Arc
-	statement           string
+	asked               bool   // some statement can be answered by it
+	statement           string // that gains most
 	work, instead, most float64
 	listed              bool
-}
-
-// rejected is a rejection that has no plan yet.
-type rejected struct {
-	Rejection
-	of *candidateSaving
 }
 
 // savingOf finds out what a candidate would save besides a choice.
@@ -103,27 +89,26 @@ func (t *task) savingOf(n int, c selection, reaches []*pathDistances) *candidate
 			continue
 		}
 		now := t.cachedAnswer(d, c).work
-		a, work, length := t.cheapestOver(d, n, reaches[i])
-		if a == nil {
+		work, length := t.cheapestOver(d, n, reaches[i])
+		if math.IsInf(work, 1) {
 			continue
 		}
 		weight := t.weights[d.statement]
 		s.saves += weight * max(0, now-work)
 		// Name the statement that gains most; if none does, the one that it serves most directly.
 		better := weight*(now-work) > gain
-		if s.asked == nil || better || gain <= 0 && !better && length < steps {
+		if !s.asked || better || gain <= 0 && !better && length < steps {
 			gain, steps = max(0, weight*(now-work)), length
-			s.statement, s.work, s.instead = t.work.Statements[d.statement].ID, work, now
-			s.asked, s.over = d, a
+			s.asked, s.statement, s.work, s.instead = true, t.work.Statements[d.statement].ID, work, now
 		}
 	}
 	return s // nobody asked: of use only together with other tables that were not chosen, or for support queries
 }
 
 // rejectionFor compares the choice with what it would be with one candidate more.
-func (t *task) rejectionFor(s *candidateSaving, c selection, total float64) rejected {
+func (t *task) rejectionFor(s *candidateSaving, c selection, total float64) Rejection {
 	n := s.candidate
-	r := rejected{Rejection{Table: t.candidates[n], Statement: s.statement, Work: s.work, Instead: s.instead, Saves: s.saves, Costs: t.putWork(n)}, s}
+	r := Rejection{Table: t.candidates[n], Statement: s.statement, Work: s.work, Instead: s.instead, Saves: s.saves, Costs: t.putWork(n)}
 	with := c.with(n)
 	feasible := true
 	for _, d := range t.demands {
@@ -185,24 +170,13 @@ func (t *task) pathDistancesOf(d *demand, c selection) *pathDistances {
 	return r
 }
 
-// cheapestOver finds the arc of the cheapest path of a demand over a candidate besides a choice; nil if there is none.
-func (t *task) cheapestOver(d *demand, n int, r *pathDistances) (over *plan.Arc, price float64, steps int) {
+// cheapestOver is the price of the cheapest path of a demand over a candidate besides a choice, and how many steps it has; +Inf if there is none.
+func (t *task) cheapestOver(d *demand, n int, r *pathDistances) (price float64, steps int) {
 	price = math.Inf(1)
 	for _, a := range d.byTable[n] {
 		if p := r.to[a.From].price + d.prices[a.Number] + r.from[a.To].price; p < price {
-			over, price, steps = a, p, r.to[a.From].steps+len(a.Steps)+r.from[a.To].steps
+			price, steps = p, r.to[a.From].steps+len(a.Steps)+r.from[a.To].steps
 		}
 	}
-	return over, price, steps
-}
-
-// planOver is the cheapest plan over an arc.
-func (t *task) planOver(d *demand, a *plan.Arc, c selection) *plan.Plan {
-	head, _, _ := d.space.CheapestBetween(plan.SourceState, a.From, t.priceOf(d), t.allowedBy(c))
-	tail, _, _ := d.space.CheapestBetween(a.To, plan.SinkState, t.priceOf(d), t.allowedBy(c))
-	p := &plan.Plan{Query: d.space.Query}
-	for _, x := range append(append(head, a), tail...) {
-		p.Steps = append(p.Steps, x.Steps...)
-	}
-	return p
+	return price, steps
 }

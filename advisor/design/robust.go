@@ -182,9 +182,9 @@ func (x *regretSearch) raiseBound(ctx context.Context) error {
 		if x.robust.Bound >= slices.Max(x.regrets[x.best])*(1-1e-9) {
 			return nil
 		}
-		lambda, value, err := x.solveGame(ctx)
-		if err != nil || lambda == nil {
-			return err
+		lambda, value := x.solveGame(ctx)
+		if lambda == nil {
+			return nil
 		}
 		if x.robust.Bound >= value*(1-1e-9) {
 			return nil // no weights give more
@@ -212,7 +212,7 @@ func (x *regretSearch) raiseBound(ctx context.Context) error {
 
 // solveGame finds the weights whose weighted regret is greatest over the choices found, and that regret. Nil: the solver can not
 // say.
-func (x *regretSearch) solveGame(ctx context.Context) (lambda []float64, value float64, err error) {
+func (x *regretSearch) solveGame(ctx context.Context) (lambda []float64, value float64) {
 	n := len(x.scale)
 	p := &solve.Problem{}
 	sum := solve.Row{Name: "weights", Lower: 1, Upper: 1}
@@ -236,7 +236,7 @@ func (x *regretSearch) solveGame(ctx context.Context) (lambda []float64, value f
 	p.Rows = append(p.Rows, sum)
 	solution, err := x.options.Solver.Solve(ctx, p, solve.Limits{})
 	if err != nil || solution.Status != solve.Optimal {
-		return nil, 0, nil //nolint:nilerr // the bound stays where it is, and says so
+		return nil, 0 // the bound stays where it is, and says so
 	}
 	total := 0.0
 	for _, v := range solution.Values[:n] {
@@ -245,7 +245,7 @@ func (x *regretSearch) solveGame(ctx context.Context) (lambda []float64, value f
 	for _, v := range solution.Values[:n] {
 		lambda = append(lambda, max(0, v)/total)
 	}
-	return lambda, -solution.Objective, nil
+	return lambda, -solution.Objective
 }
 
 // improveBest adds, drops and exchanges tables among those of the choices found while the greatest regret falls.

@@ -33,7 +33,6 @@ type Options struct {
 	// OnlyExisting leaves nothing to choose from but existing and kept tables: what they cost.
 	OnlyExisting bool
 	Fixed        []*model.Table // candidates that must be among the tables
-	Forbidden    []*model.Table // candidates that must not
 	// Mixes designs for several mixes of the workload: weights are their means, and Design.Robust says what each costs.
 	// Worst asks for the design whose greatest regret is least in place of that of the least mean cost. See Robust.
 	Mixes []string
@@ -161,12 +160,11 @@ type Statement struct {
 // Rejection is a candidate that was not chosen.
 type Rejection struct {
 	Table     *model.Table
-	Statement string     // ID of the query that it would help most, or else serve most directly
-	Plan      *plan.Plan // of that query with the candidate
-	Work      float64    // of that plan, per execution
-	Instead   float64    // of that query as designed, per execution
-	Saves     float64    // work per second that all reads would save
-	Costs     float64    // work per second that all writes would cost more
+	Statement string  // ID of the query that it would help most, or else serve most directly
+	Work      float64 // of that plan, per execution
+	Instead   float64 // of that query as designed, per execution
+	Saves     float64 // work per second that all reads would save
+	Costs     float64 // work per second that all writes would cost more
 	Reason    string
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // perLabel is how many queries stand in one label; more of the same way have a label each for so many.
@@ -18,9 +19,9 @@ func (s *Schema) Picture(kind picture.Kind) *picture.Picture {
 	if kind == picture.Physical {
 		level = "physical"
 	}
-	p := &picture.Picture{Kind: kind, Title: s.Name, Subtitle: fmt.Sprintf("Chebotko diagram, %s level: %s%s", level, count(len(s.Tables), "table", "tables"), s.within())}
+	p := &picture.Picture{Kind: kind, Title: s.Name, Subtitle: fmt.Sprintf("Chebotko diagram, %s level: %s%s", level, words.Plural(len(s.Tables), "table", "tables"), s.within())}
 	if len(s.Queries) > 0 {
-		p.Subtitle += ", " + count(len(s.Queries), "access pattern", "access patterns")
+		p.Subtitle += ", " + words.Plural(len(s.Queries), "access pattern", "access patterns")
 	}
 	for _, t := range s.Tables {
 		p.Boxes = append(p.Boxes, picture.Box{Shape: picture.Table, Name: s.title(t), Rows: t.rows(kind)})

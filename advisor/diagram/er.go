@@ -6,13 +6,14 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // ER is the conceptual diagram of a graph (D-9): entities with their attributes, keys underlined, and relationships with their
 // cardinalities, the one side leading to the many side. An entity part of whose key is that of another is weak, and its
 // relationship to that one heavy. An m:n relationship with attributes has become an entity when its file was read.
 func ER(name string, g *model.Graph) *picture.Picture {
-	p := &picture.Picture{Kind: picture.ER, Title: name, Subtitle: fmt.Sprintf("Conceptual model: %s, %s", count(len(g.Entities), "entity", "entities"), count(len(g.Relationships), "relationship", "relationships"))}
+	p := &picture.Picture{Kind: picture.ER, Title: name, Subtitle: fmt.Sprintf("Conceptual model: %s, %s", words.Plural(len(g.Entities), "entity", "entities"), words.Plural(len(g.Relationships), "relationship", "relationships"))}
 	weak, copies, alternate := false, false, false
 	owners := map[*model.Relationship]bool{}
 	for _, e := range g.Entities {
@@ -75,11 +76,4 @@ func related(g *model.Graph, r *model.Relationship, identifies bool) picture.Lin
 		l.Start, l.Finish = picture.ZeroOrOne, one
 	}
 	return l
-}
-
-func count(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/diagram/picture"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Workflow is the diagram of what an application asks: a box for each group of statements, a screen say, and for each
@@ -45,9 +46,9 @@ func Workflow(w *workload.Workload) *picture.Picture {
 		p.Boxes[at].Rows = append(p.Boxes[at].Rows, picture.Row{Name: label, Mark: numbers[i]})
 		list.Items = append(list.Items, picture.Item{Sign: numbers[i], Name: s.ID, Text: s.String()})
 	}
-	p.Subtitle = "Application workflow: " + count(queries, "query", "queries")
+	p.Subtitle = "Application workflow: " + words.Plural(queries, "query", "queries")
 	if writes > 0 {
-		p.Subtitle += ", " + count(writes, "write", "writes")
+		p.Subtitle += ", " + words.Plural(writes, "write", "writes")
 	}
 	type way struct{ from, to int }
 	var ways []way

@@ -49,7 +49,6 @@ type Options struct {
 	Indexes bool
 	// Collections proposes tables that hold what belongs to many in collections (nest.go). NoSE's cost models know of none.
 	Collections bool
-	NoRelax     bool // all conditions in the key
 	// Once cuts each query's graph at one edge at most, as seed 004 has it (W-17): a prefix, a remainder, or the whole. Of n
 	// edges that is 2n+1 parts in place of all connected ones.
 	Once bool
@@ -141,9 +140,6 @@ func enumeratePool(w *workload.Workload, o Options, r *rules) *Pool {
 		e.addQuery(q)
 	}
 	for level := range levels {
-		if o.NoRelax && level >= relaxed {
-			break
-		}
 		e.runLevel(level)
 		if !o.NoCombine {
 			e.combineTables()

@@ -174,7 +174,7 @@ func (g *Graph) Reduce(closed, given func(table int32) bool) {
 
 // dropUseless leaves out edges that are on no path, or only on paths that are dearer than one that needs no table. No best choice uses them: whatever is kept, that path is there, too.
 func (g *Graph) dropUseless() {
-	to, bare, back := infinities(g.States), infinities(g.States), infinities(g.States)
+	to, bare, back := Infinities(g.States), Infinities(g.States), Infinities(g.States)
 	to[Source], bare[Source], back[Sink] = 0, 0, 0
 	for i := range g.Edges {
 		e := &g.Edges[i]
@@ -200,7 +200,8 @@ func (g *Graph) dropUseless() {
 // rounding keeps what is as good but for rounding.
 const rounding = 2e-9
 
-func infinities(n int) []float64 {
+// Infinities are n prices of what is not to be had.
+func Infinities(n int) []float64 {
 	list := make([]float64, n)
 	for i := range list {
 		list[i] = math.Inf(1)

@@ -81,7 +81,7 @@ func FromPlans(w *workload.Workload, tables []*model.Table, planned []Planned) (
 		in.Schema, _ = Define(nil, "") // no statement, no error
 	}
 	for _, x := range planned {
-		in.Questions = append(in.Questions, questionOf(w.Graph, x))
+		in.Questions = append(in.Questions, questionOf(x))
 	}
 	for _, s := range w.Statements {
 		if s.Write != nil {
@@ -157,10 +157,10 @@ func hasCopy(t *model.Table, k model.Field) bool {
 }
 
 // questionOf writes a planned query as SELECTs.
-func questionOf(g *model.Graph, x Planned) Question {
+func questionOf(x Planned) Question {
 	s := x.Statement
 	q := Question{ID: s.ID, Text: s.String(), Access: rules.AccessOfPlan(x.Plan)}
-	if trace, err := rules.Map(g, s.Query); err == nil {
+	if trace, err := rules.Map(s.Query); err == nil {
 		q.Mapped = trace
 	}
 	if x.Plan == nil {

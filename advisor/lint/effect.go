@@ -43,7 +43,7 @@ type Effect struct {
 }
 
 // With returns the input as it would be with more tables, and with plans for some questions, by their ids. The tables have names.
-func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]Planned) (*Input, error) {
+func (in *Input) With(tables []*model.Table, planned map[string]Planned) (*Input, error) {
 	after := *in
 	after.from, after.changed, after.readers = in, planned, nil
 	after.Facts = maps.Clone(in.Facts)
@@ -59,7 +59,7 @@ func (in *Input) With(g *model.Graph, tables []*model.Table, planned map[string]
 	for i := range after.Questions {
 		q := &after.Questions[i]
 		if p, ok := planned[q.ID]; ok {
-			made := questionOf(g, p)
+			made := questionOf(p)
 			made.ID, made.Text, made.Count = q.ID, q.Text, q.Count
 			*q = made
 		}

@@ -548,7 +548,7 @@ func made(r *rapid.T, w *workload.Workload) []*model.Table {
 		if s.Query == nil {
 			continue
 		}
-		trace, err := rules.Map(w.Graph, s.Query)
+		trace, err := rules.Map(s.Query)
 		if err != nil || taken[trace.Name] || len(tables) > 5 {
 			continue
 		}
@@ -582,7 +582,7 @@ func TestTopDownD1D2(t *testing.T) {
 			if s.Query == nil {
 				continue
 			}
-			trace, err := rules.Map(w.Graph, s.Query)
+			trace, err := rules.Map(s.Query)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, s.ID, err)
 			}

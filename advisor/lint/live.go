@@ -63,7 +63,7 @@ func FromModel(m *infer.Model, snapshot *capture.Snapshot, s *schema.Schema, sta
 		if len(q.Tables) < 2 {
 			continue
 		}
-		if trace, err := rules.Map(m.Graph, c.Query); err == nil {
+		if trace, err := rules.Map(c.Query); err == nil {
 			q.Mapped = trace
 		}
 		in.Questions = append(in.Questions, q)

@@ -121,7 +121,7 @@ func (t *Table) CQL(keyspace, name string) string {
 	}
 	for _, f := range t.Fields() {
 		cqlType := t.ColumnType(f)
-		if containsField(t.Static, f) {
+		if slices.Contains(t.Static, f) {
 			cqlType += " STATIC"
 		}
 		fmt.Fprintf(&b, "  %s %s,\n", Quote(t.ColumnName(f)), cqlType)
@@ -136,7 +136,7 @@ func (t *Table) CQL(keyspace, name string) string {
 	if len(t.Desc) > 0 {
 		order := t.columnNames(t.Clustering)
 		for i, f := range t.Clustering {
-			order[i] += map[bool]string{true: " DESC", false: " ASC"}[containsField(t.Desc, f)]
+			order[i] += map[bool]string{true: " DESC", false: " ASC"}[slices.Contains(t.Desc, f)]
 		}
 		b.WriteString(" WITH CLUSTERING ORDER BY (" + strings.Join(order, ", ") + ")")
 	}

@@ -29,7 +29,7 @@ type Nest struct {
 func (n *Nest) Fields() []Field { return append([]Field{n.Key}, n.Values...) }
 
 // Holds tells whether f is in the elements.
-func (n *Nest) Holds(f Field) bool { return n.Key == f || containsField(n.Values, f) }
+func (n *Nest) Holds(f Field) bool { return n.Key == f || slices.Contains(n.Values, f) }
 
 // Spread returns the table that has a row for each element of one of the table's nests: over the graph of both, with the
 // key of the element after that of the row, and the element's values. What is true of its rows under a write is true of the
@@ -103,7 +103,7 @@ func (t *Table) validateNests() error {
 			switch {
 			case !n.Tree.Has(f.Entity):
 				return wrong("can not hold %s", f)
-			case containsField(n.Fields()[:i], f):
+			case slices.Contains(n.Fields()[:i], f):
 				return wrong("has %s twice", f)
 			case strings.EqualFold(f.Attribute.Type, "counter") || i == 0 && strings.EqualFold(f.Attribute.Type, "duration"):
 				return wrong("can not hold %s: Cassandra has no collections of %ss there", f, f.Attribute.Type)
@@ -126,7 +126,7 @@ const cellOverhead = 8
 func (n *Nest) ElementBytes(fields []Field) float64 {
 	size := n.Key.Size() + cellOverhead
 	for _, f := range n.Values {
-		if containsField(fields, f) {
+		if slices.Contains(fields, f) {
 			size += (n.Key.Size() + f.Size() + cellOverhead) * (1 - f.Attribute.Null)
 		}
 	}
@@ -137,7 +137,7 @@ func (n *Nest) ElementBytes(fields []Field) float64 {
 func (n *Nest) Entries(fields []Field) float64 {
 	entries := 1.0
 	for _, f := range n.Values {
-		if containsField(fields, f) {
+		if slices.Contains(fields, f) {
 			entries += 1 - f.Attribute.Null
 		}
 	}

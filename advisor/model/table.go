@@ -184,13 +184,13 @@ func (t *Table) overwrites() error {
 // validateOptions checks descending and static columns and the bucket.
 func (t *Table) validateOptions() error {
 	for _, f := range t.Desc {
-		if !containsField(t.Clustering, f) {
+		if !slices.Contains(t.Clustering, f) {
 			return fmt.Errorf("table %s sorts by %s, which is not one of its clustering columns", t, f)
 		}
 	}
 	for _, f := range t.Static {
 		switch {
-		case !containsField(t.Values, f) || len(t.Clustering) == 0:
+		case !slices.Contains(t.Values, f) || len(t.Clustering) == 0:
 			return fmt.Errorf("table %s: %s can not be static: only values beside a clustering key can", t, f)
 		case !t.Existing && !contains(t.determined(t.Partition), f.Entity):
 			return fmt.Errorf("table %s: %s can not be static: a partition may have several", t, f)
@@ -244,7 +244,7 @@ func (t *Table) keyedBy(e *Entity, fields []Field, copies int) bool {
 
 // given tells whether f is among the fields, or is a copy of what is, or of what belongs to an entity that they name.
 func (t *Table) given(f Field, fields []Field, copies int) bool {
-	if containsField(fields, f) {
+	if slices.Contains(fields, f) {
 		return true
 	}
 	c := f.Attribute.Copied
@@ -269,11 +269,11 @@ func (t *Table) Key() []Field {
 func (t *Table) Fields() []Field { return append(t.Key(), t.Values...) }
 
 // Has tells whether f is a field of the table.
-func (t *Table) Has(f Field) bool { return t.InKey(f) || containsField(t.Values, f) }
+func (t *Table) Has(f Field) bool { return t.InKey(f) || slices.Contains(t.Values, f) }
 
 // InKey tells whether f is in the primary key.
 func (t *Table) InKey(f Field) bool {
-	return containsField(t.Partition, f) || containsField(t.Clustering, f)
+	return slices.Contains(t.Partition, f) || slices.Contains(t.Clustering, f)
 }
 
 // HasIndex tells whether there is a secondary index on f.
@@ -286,13 +286,13 @@ func (t *Table) HasIndex(f Field) bool {
 	return false
 }
 
-func containsField(fields []Field, f Field) bool {
-	for _, x := range fields {
-		if x == f {
-			return true
-		}
+// Names are the names of fields.
+func Names(fields []Field) []string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = f.String()
 	}
-	return false
+	return list
 }
 
 // String writes [partition][clustering][values], with attribute names where they are clear; what is descending, static or a
@@ -303,7 +303,7 @@ func (t *Table) String() string {
 		var names []string
 		for _, f := range fields {
 			name := short[f]
-			if containsField(marked, f) {
+			if slices.Contains(marked, f) {
 				name += mark
 			}
 			names = append(names, name)
@@ -383,7 +383,7 @@ func (t *Table) ID() string {
 func list(fields []Field, sorted bool, marked []Field) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
-		if names[i] = f.String(); containsField(marked, f) {
+		if names[i] = f.String(); slices.Contains(marked, f) {
 			names[i] += "!"
 		}
 	}
@@ -405,7 +405,7 @@ func (t *Table) holds(e *Entity) string {
 			if ordered {
 				part += fmt.Sprint(i)
 			}
-			if containsField(marked, f) {
+			if slices.Contains(marked, f) {
 				part += "!"
 			}
 			parts = append(parts, part+"."+f.Attribute.Name)
@@ -468,7 +468,7 @@ func (t *Table) RowBytes() float64 {
 		size += f.Size()
 	}
 	for _, f := range t.Values {
-		if !containsField(t.Static, f) {
+		if !slices.Contains(t.Static, f) {
 			size += f.Size() * (1 - f.Attribute.Null)
 		}
 	}

@@ -181,23 +181,6 @@ func (t Tree) Union(u Tree) (Tree, error) {
 	return whole, nil
 }
 
-// Common returns the part of t whose entities and edges are in u too. It may be disconnected if t and u are not parts of
-// one tree.
-func (t Tree) Common(u Tree) Tree {
-	var c Tree
-	for _, e := range t.Entities {
-		if u.Has(e) {
-			c.Entities = append(c.Entities, e)
-		}
-	}
-	for _, r := range t.Edges {
-		if u.HasEdge(r) {
-			c.Edges = append(c.Edges, r)
-		}
-	}
-	return c
-}
-
 // Span returns the smallest part of the tree that holds all given entities.
 func (t Tree) Span(entities []*Entity) Tree {
 	keep := t

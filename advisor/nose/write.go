@@ -138,7 +138,7 @@ func forInsert(w *workload.Write, t *model.Table) []*workload.Query {
 	var queries []*workload.Query
 	for _, b := range branches(t.Tree, w.Entity) {
 		q := ask(b.tree, b.root, required)
-		q.Where = by(nil, b.root)
+		q.Where = byKey(b.root)
 		queries = append(queries, q)
 	}
 	return queries
@@ -155,18 +155,18 @@ func forConnection(w *workload.Write, t *model.Table) []*workload.Query {
 	var queries []*workload.Query
 	alone := model.Tree{Entities: []*model.Entity{w.Entity}}
 	own := ask(alone, w.Entity, required)
-	own.Where = by(nil, w.Entity)
+	own.Where = byKey(w.Entity)
 	queries = append(queries, own)
 	for _, b := range branches(t.Tree, w.Entity) {
 		if b.edge == target.Edge {
 			q := ask(b.tree, b.root, required)
-			q.Where = by(nil, target.Entity)
+			q.Where = byKey(target.Entity)
 			queries = append(queries, q)
 			continue
 		}
 		q := ask(b.with, w.Entity, without(required, w.Entity.KeyFields()...))
 		q.Select = inside(q.Select, b.tree)
-		q.Where = by(nil, w.Entity)
+		q.Where = byKey(w.Entity)
 		queries = append(queries, q)
 	}
 	return queries
@@ -209,7 +209,7 @@ func forChange(w, whole *workload.Write, t *model.Table) []*workload.Query {
 	for _, b := range branches(t.Tree, w.Entity) {
 		q := ask(b.with, w.Entity, required)
 		q.Select = inside(q.Select, b.tree)
-		q.Where = by(nil, w.Entity)
+		q.Where = byKey(w.Entity)
 		queries = append(queries, q)
 	}
 	return queries
@@ -256,7 +256,7 @@ func inside(fields []model.Field, tree model.Tree) []model.Field {
 }
 
 // by adds equalities on an entity's key.
-func by(where []workload.Predicate, e *model.Entity) []workload.Predicate {
+func byKey(e *model.Entity) (where []workload.Predicate) {
 	for _, k := range e.KeyFields() {
 		where = append(where, workload.Predicate{Field: k, Op: workload.Equal, Value: "?"})
 	}

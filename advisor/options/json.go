@@ -3,6 +3,8 @@ package options
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/helenus-db/helenus/advisor/model"
 )
 
 // The report in JSON.
@@ -85,7 +87,7 @@ func (r *Report) JSON(w io.Writer, top int) error {
 		Queries: []queryJSON{}, Options: []optionJSON{}, Unsupported: nonNil(r.Unsupported), Cut: nonNil(r.Cut), Remarks: nonNil(r.Remarks),
 	}
 	for _, q := range r.Queries {
-		x := queryJSON{ID: q.ID, Selected: fieldNames(q.Selected), Filters: fieldNames(q.Filters), Count: len(q.Variants)}
+		x := queryJSON{ID: q.ID, Selected: model.Names(q.Selected), Filters: model.Names(q.Filters), Count: len(q.Variants)}
 		if r.Groups != nil {
 			x.Variants = tablesJSON(q.Variants)
 		}
@@ -122,9 +124,9 @@ func nonNil[T any](list []T) []T {
 func tablesJSON(list []*Table) []tableJSON {
 	out := make([]tableJSON, len(list))
 	for i, t := range list {
-		out[i] = tableJSON{Purpose: string(t.Purpose), For: t.For, Key: fieldNames(t.Key()), Indexes: [][]string{}, Rest: fieldNames(t.Rest()), Notation: t.Physical().String()}
+		out[i] = tableJSON{Purpose: string(t.Purpose), For: t.For, Key: model.Names(t.Key()), Indexes: [][]string{}, Rest: model.Names(t.Rest()), Notation: t.Physical().String()}
 		for _, x := range t.Indexes() {
-			out[i].Indexes = append(out[i].Indexes, fieldNames(x))
+			out[i].Indexes = append(out[i].Indexes, model.Names(x))
 		}
 	}
 	return out

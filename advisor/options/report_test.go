@@ -162,7 +162,7 @@ func TestUnsupportedB5toB7(t *testing.T) {
 func TestExtractionB8toB12(t *testing.T) {
 	r := find(t, read(t, customer+q1), Config{Indexes: 1})
 	q := r.Queries[0]
-	if got := fmt.Sprint(fieldNames(q.Filters), fieldNames(q.Selected)); got != "[customer.fname] [customer.fname customer.lname]" {
+	if got := fmt.Sprint(model.Names(q.Filters), model.Names(q.Selected)); got != "[customer.fname] [customer.fname customer.lname]" {
 		t.Errorf("q1: %s (B-8)", got)
 	}
 	var got []string
@@ -174,7 +174,7 @@ func TestExtractionB8toB12(t *testing.T) {
 		t.Errorf("q1's variants are %v, want %s", got, want)
 	}
 	join := find(t, twissandra(t), Config{}).Queries[1]
-	if got := fmt.Sprint(fieldNames(join.Filters), fieldNames(join.Selected), join.Variants[0].Physical()); got != "[User.user] [Tweet.time Tweet.tweet_id] [user][tweet_id][time]" {
+	if got := fmt.Sprint(model.Names(join.Filters), model.Names(join.Selected), join.Variants[0].Physical()); got != "[User.user] [Tweet.time Tweet.tweet_id] [user][tweet_id][time]" {
 		t.Errorf("t2: %s (B-9: one table of both entities)", got)
 	}
 }

@@ -112,7 +112,7 @@ func (t *Table) String() string {
 	if !t.split.empty() {
 		key = t.concatenate(t.split) + " + " + t.concatenate(t.key.minus(t.split))
 	}
-	rest := fieldNames(t.Rest())
+	rest := model.Names(t.Rest())
 	sort.Strings(rest)
 	return fmt.Sprintf("key %s | index %s | %s", orDash(key), orDash(strings.Join(indexes, "; ")), orDash(strings.Join(rest, ", ")))
 }
@@ -124,15 +124,7 @@ func orDash(text string) string {
 	return text
 }
 
-func (t *Table) concatenate(s set) string { return strings.Join(fieldNames(t.u.fieldsOf(s)), "_") }
-
-func fieldNames(fields []model.Field) []string {
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		list[i] = f.String()
-	}
-	return list
-}
+func (t *Table) concatenate(s set) string { return strings.Join(model.Names(t.u.fieldsOf(s)), "_") }
 
 // partitionSet is what must be known to read by the row key.
 func (t *Table) partitionSet() set {
@@ -167,14 +159,12 @@ func (t *Table) Answers(q *Query) bool {
 	return ok && q.all.in(t.all)
 }
 
-// storedAs returns the number of the field under which the table stores f, if it does.
-func (t *Table) storedAs(f model.Field) (int, bool) {
-	for _, f := range []model.Field{canonical(t.Tree, f), f} {
-		if i, ok := t.u.number[f]; ok && t.all.has(i) {
-			return i, true
-		}
-	}
-	return 0, false
+// stores reports whether the table stores f, under its own name or that of its column.
+func (t *Table) stores(f model.Field) bool {
+	return slices.ContainsFunc([]model.Field{canonical(t.Tree, f), f}, func(f model.Field) bool {
+		i, ok := t.u.number[f]
+		return ok && t.all.has(i)
+	})
 }
 
 // Physical is the table as Cassandra has it. The primary key is the row key with, as clustering columns, its ranges and what

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/helenus-db/helenus/advisor/model"
 )
 
 // shown is how many schemas of each step are printed: there may be thousands.
@@ -151,7 +153,7 @@ func physicalText(t *Table) string {
 func (p printer) writeSteps(r *Report) {
 	p.say("\n## step 1a: table variants")
 	for _, q := range r.Queries {
-		p.say("\n%s: filter %s, selected %s: %d variants", q.ID, strings.Join(fieldNames(q.Filters), ", "), strings.Join(fieldNames(q.Selected), ", "), len(q.Variants))
+		p.say("\n%s: filter %s, selected %s: %d variants", q.ID, strings.Join(model.Names(q.Filters), ", "), strings.Join(model.Names(q.Selected), ", "), len(q.Variants))
 		p.writeSome(len(q.Variants), func(i int) string { return q.Variants[i].String() })
 	}
 	p.say("\n## steps 1b and 1c: schema options, and what merging makes of them")

@@ -70,7 +70,7 @@ func (f *finder) changesRows(s *workload.Statement, c target, t *Table) bool {
 			continue
 		}
 		for _, x := range c.fields {
-			if _, ok := t.storedAs(model.Field{Entity: e, Attribute: x.Attribute}); ok {
+			if t.stores(model.Field{Entity: e, Attribute: x.Attribute}) {
 				return true
 			}
 		}
@@ -438,7 +438,7 @@ func (f *finder) storedColumns(t *Table, fields []model.Field) set {
 		for _, e := range t.Tree.Entities {
 			if e.Base() == x.Entity.Base() {
 				y := model.Field{Entity: e, Attribute: x.Attribute}
-				if _, ok := t.storedAs(y); ok && t.all.has(f.number[y]) {
+				if t.stores(y) && t.all.has(f.number[y]) {
 					s = s.with(f.number[y])
 				} else {
 					s = s.or(f.set(canonical(t.Tree, y)))

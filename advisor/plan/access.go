@@ -124,13 +124,12 @@ func (b *builder) bindEqual(a *tableAccess, list *[]Binding, from state, c *colu
 }
 
 // bindRange binds a column to bounds, where the query has them.
-func (b *builder) bindRange(a *tableAccess, list *[]Binding, c *column) bool {
+func (b *builder) bindRange(a *tableAccess, list *[]Binding, c *column) {
 	for _, n := range c.bounds {
 		p := &b.query.Where[n]
 		*list = append(*list, Binding{c.field, p.Op, p.Value})
 		a.applied |= 1 << n
 	}
-	return len(c.bounds) > 0
 }
 
 // bindBuckets finds out which buckets must be read: that of a value which is known, those between bounds, else all.

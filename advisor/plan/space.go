@@ -231,12 +231,6 @@ func (s *Space) Cheapest(price func(*Arc) float64, allowed func(*model.Table) bo
 
 // CheapestPath is Cheapest for callers that want the arcs; nil if there is no plan.
 func (s *Space) CheapestPath(price func(*Arc) float64, allowed func(*model.Table) bool) ([]*Arc, float64) {
-	path, total, _ := s.CheapestBetween(SourceState, SinkState, price, allowed)
-	return path, total
-}
-
-// CheapestBetween returns the cheapest path from one state to another; false if there is none.
-func (s *Space) CheapestBetween(from, to int, price func(*Arc) float64, allowed func(*model.Table) bool) ([]*Arc, float64, bool) {
 	type best struct {
 		arc   *Arc
 		total float64
@@ -245,7 +239,7 @@ func (s *Space) CheapestBetween(from, to int, price func(*Arc) float64, allowed 
 	found := make([]best, s.States)
 	var rest func(at int) (float64, bool)
 	rest = func(at int) (float64, bool) {
-		if at == to {
+		if at == SinkState {
 			return 0, true
 		}
 		f := &found[at]
@@ -267,13 +261,13 @@ func (s *Space) CheapestBetween(from, to int, price func(*Arc) float64, allowed 
 		}
 		return f.total, f.arc != nil
 	}
-	total, ok := rest(from)
+	total, ok := rest(SourceState)
 	if !ok {
-		return nil, 0, false
+		return nil, 0
 	}
 	var path []*Arc
-	for at := from; at != to; at = found[at].arc.To {
+	for at := SourceState; at != SinkState; at = found[at].arc.To {
 		path = append(path, found[at].arc)
 	}
-	return path, total, true
+	return path, total
 }

@@ -30,7 +30,7 @@ func (k *maker) methodOf(tables []*model.Table, planned map[string]lint.Planned,
 	if k.linted == nil {
 		k.linted = lint.FromModel(k.model, k.Snapshot, k.Schema, k.Statistics)
 	}
-	after, err := k.linted.With(k.model.Graph, tables, planned)
+	after, err := k.linted.With(tables, planned)
 	if err != nil {
 		k.advice.Problems = append(k.advice.Problems, "not judged by the rules: "+err.Error())
 		return nil

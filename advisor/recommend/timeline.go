@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // The timeline tier: look-up tables that follow a cycle of the traffic. The candidates are those of the transparent tier, so that
@@ -442,7 +443,7 @@ func (y *cyclePlanner) timelineRisks(t *Timeline) []string {
 		}
 	}
 	risks := []string{
-		fmt.Sprintf("Each %s %s filled anew: their bases are read whole, and every entry is written.", y.cycle.Period, plural(created, "table is", "tables are")),
+		fmt.Sprintf("Each %s %s filled anew: their bases are read whole, and every entry is written.", y.cycle.Period, words.Plural(created, "table is", "tables are")),
 		"Cassandra keeps a snapshot of a table that is dropped unless auto_snapshot is off: its disk fills by the table's size each time. `nodetool clearsnapshot`, or auto_snapshot_ttl.",
 		"The first time, a table serves only when enough of the application's own reads were compared, which may be some time after its step began.",
 		"A cycle that stops holding is noticed after two days; until then tables come and go at the wrong time, which costs work and is never wrong.",
@@ -451,13 +452,6 @@ func (y *cyclePlanner) timelineRisks(t *Timeline) []string {
 		risks = append(risks, "The calendar was not proven to be the cheapest.")
 	}
 	return risks
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // writeTimeline prints a calendar: what changes at each step, and what answers in it.

@@ -39,15 +39,14 @@ func (e *UnsupportedError) Error() string {
 // mapper holds a table in the making.
 type mapper struct {
 	q     *workload.Query
-	g     *model.Graph
 	t     *model.Table
 	trace *Trace
 	equal []model.Field
 }
 
-// Map applies MR1 to MR5 to a query over a graph. The error is an *UnsupportedError.
-func Map(g *model.Graph, q *workload.Query) (*Trace, error) {
-	m := &mapper{q: q, g: g, t: &model.Table{Tree: q.Tree, Types: map[model.Field]string{}}, trace: &Trace{Query: q, Access: Partition}}
+// Map applies MR1 to MR5 to a query. The error is an *UnsupportedError.
+func Map(q *workload.Query) (*Trace, error) {
+	m := &mapper{q: q, t: &model.Table{Tree: q.Tree, Types: map[model.Field]string{}}, trace: &Trace{Query: q, Access: Partition}}
 	if len(q.Where) == 0 {
 		m.left("it has no condition: every partition is read")
 		m.trace.Access = TableScan

@@ -124,7 +124,7 @@ func match(t *model.Table, by []model.Field) Match {
 	roots := Identity(t)
 	from, whole := entry(t, by, roots)
 	whole = whole && !ranges
-	m := Match{From: from.Name, Nesting: Nests(t), Static: names(t.Static), Duplicated: names(Duplicated(t))}
+	m := Match{From: from.Name, Nesting: Nests(t), Static: model.Names(t.Static), Duplicated: model.Names(Duplicated(t))}
 	m.Duplication = len(m.Duplicated) > 0
 	m.OneRow = t.Bucket == nil && len(determined(t)) == len(t.Tree.Entities)
 	for _, e := range roots {
@@ -197,12 +197,4 @@ func isLink(e *model.Entity, tree model.Tree) bool {
 		}
 	}
 	return len(ends) > 1
-}
-
-func names(fields []model.Field) []string {
-	out := []string{}
-	for _, f := range fields {
-		out = append(out, f.String())
-	}
-	return out
 }

@@ -47,7 +47,7 @@ func traced(t *testing.T, text string) *Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := Map(w.Graph, s.Query)
+	trace, err := Map(s.Query)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
 )
 
@@ -39,7 +40,7 @@ func TraceAll(w *workload.Workload) *Report {
 			r.Unsupported = append(r.Unsupported, Unsupported{s.ID, "a write: the method makes tables of queries"})
 			continue
 		}
-		t, err := Map(w.Graph, s.Query)
+		t, err := Map(s.Query)
 		if err != nil {
 			r.Unsupported = append(r.Unsupported, Unsupported{s.ID, err.Error()})
 			continue
@@ -168,7 +169,7 @@ func (r *Report) JSON(w io.Writer) error {
 			j.Steps = append(j.Steps, stepJSON(s))
 		}
 		for _, f := range x.Fronts {
-			j.Fronts = append(j.Fronts, frontJSON{f.Name, names(f.Partition), names(f.Clustering)})
+			j.Fronts = append(j.Fronts, frontJSON{f.Name, model.Names(f.Partition), model.Names(f.Clustering)})
 		}
 		out.Statements = append(out.Statements, j)
 	}

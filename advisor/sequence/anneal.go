@@ -131,7 +131,7 @@ func newAnnealing(in *instance, seed uint64) *annealing {
 		rate: make([]float64, steps), concern: make([][]use, count), feeds: make([][]use, count), least: math.Inf(1),
 		asked: make([]*memo, len(in.demands)), filled: make([]*memo, count)}
 	longest := 1
-	least := infinities(count)
+	least := graph.Infinities(count)
 	note := func(uses [][]use, of int, tables []int32) {
 		slices.Sort(tables)
 		for _, n := range slices.Compact(tables) {

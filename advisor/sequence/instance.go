@@ -1,7 +1,6 @@
 package sequence
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helenus-db/helenus/advisor/choice"
@@ -160,14 +159,6 @@ func lowerToCheapest(g *graph.Graph, list []float64, p *graph.Paths) {
 			list[n] = min(list[n], p.Price[e.From]+e.Price+p.Back[e.To])
 		}
 	}
-}
-
-func infinities(n int) []float64 {
-	list := make([]float64, n)
-	for i := range list {
-		list[i] = math.Inf(1)
-	}
-	return list
 }
 
 // sameWeights reports whether two steps weigh all demands the same.

@@ -128,6 +128,19 @@ func (p *Problem) Cost(open [][]bool) float64 {
 	return sum
 }
 
+// InitialCost is what it costs to come to a first design from what is there before: births of what is not there yet, drops of what goes.
+func (p *Problem) InitialCost(design []bool) (sum float64) {
+	for n, is := range design {
+		switch x := &p.Tables[n]; {
+		case is && !x.There:
+			sum += x.Birth[0]
+		case !is && x.There:
+			sum += x.Drop
+		}
+	}
+	return sum
+}
+
 // cheapestPrice is the price of the cheapest path over some tables; +Inf if there is none.
 func (l *Load) cheapestPrice(open []bool) float64 {
 	d := choice.Demand{States: max(2, l.States), Arcs: l.Arcs}

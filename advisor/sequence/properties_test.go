@@ -399,7 +399,7 @@ func TestSmoothedCosts(t *testing.T) {
 		}
 		s := &smoothing{in: in, paths: newPaths(in.states)}
 		for list := range p.sequences() {
-			sum, dead := s.initialCost(list[0]), false
+			sum, dead := p.InitialCost(list[0]), false
 			for k, design := range list {
 				for n, is := range design {
 					dead = dead || is && in.status[k][n] == closed // of no use to anything
@@ -463,8 +463,16 @@ func TestMoves(t *testing.T) {
 			case 0:
 				s.makeMove(1e3)
 			case 1:
+				before := cloneBools(s.open)
 				s.favourPath()
 				held := cloneBools(s.held)
+				for _, k := range s.chosen {
+					for n, is := range held[k] {
+						if s.open[k][n] && !before[k][n] && !is {
+							t.Fatalf("table %d at step %d is favoured, and not held", n, k)
+						}
+					}
+				}
 				s.makeMove(1e3)
 				for k := range held {
 					for n, is := range held[k] {

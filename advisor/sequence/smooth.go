@@ -54,7 +54,7 @@ func (s *smoothing) shortestPath() (list [][]bool) {
 	over := make([][]int, len(s.in.status)) // by step and design: the design before
 	sum := make([]float64, len(s.pool))     // by design: of the cheapest path to it
 	for t := range over {
-		next := infinities(len(s.pool))
+		next := graph.Infinities(len(s.pool))
 		over[t] = make([]int, len(s.pool))
 		for b, design := range s.pool {
 			cost := s.designCost(t, design)
@@ -62,7 +62,7 @@ func (s *smoothing) shortestPath() (list [][]bool) {
 				continue
 			}
 			if t == 0 {
-				next[b] = cost + s.initialCost(design)
+				next[b] = cost + s.in.p.InitialCost(design)
 				continue
 			}
 			for a := range s.pool {
@@ -156,20 +156,6 @@ func (s *smoothing) changeCost(t int, c *change) float64 {
 			return math.Inf(1)
 		}
 		sum += p.Tables[n].Birth[t]
-	}
-	return sum
-}
-
-// initialCost is what it costs to come to a first design.
-func (s *smoothing) initialCost(design []bool) (sum float64) {
-	for n, is := range design {
-		x := &s.in.p.Tables[n]
-		switch {
-		case is && !x.There:
-			sum += x.Birth[0]
-		case !is && x.There:
-			sum += x.Drop
-		}
 	}
 	return sum
 }

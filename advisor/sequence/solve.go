@@ -42,13 +42,6 @@ type Result struct {
 	Engine  string
 	Kept    []int // tables that pruning left; nil without
 	Locals  int   // local programs of the workload summary tree
-	Stats   Stats
-}
-
-// Stats are figures of a solve.
-type Stats struct {
-	Arcs          int // of all demands and loads, over all steps
-	Columns, Rows int // of the integer program, if it was given to the solver
 }
 
 // The reasons of Result.Stopped that are not the solver's.
@@ -144,7 +137,6 @@ func (s *solver) run() error {
 	}
 	s.searchByChance(designs)
 	x := s.in.expand(nil)
-	s.result.Stats.Arcs = x.arcCount()
 	if !s.canStop() && !s.gapClosed() {
 		if err := s.solveProgram(x); err != nil {
 			return err
@@ -356,14 +348,13 @@ func cloneBools(list [][]bool) [][]bool {
 
 // solveProgram gives the program of all steps to the solver.
 func (s *solver) solveProgram(x *expansion) error {
-	if s.options.Solver == nil || s.result.Stats.Arcs > programArcs {
+	if s.options.Solver == nil || x.arcCount() > programArcs {
 		return nil
 	}
 	q, err := choice.NewProgram(&x.problem, x.limits)
 	if err != nil {
 		return nil //nolint:nilerr // what must be there breaks a limit: then there is no sequence, which the designs of the steps have said or will
 	}
-	s.result.Stats.Columns, s.result.Stats.Rows = q.Columns(), q.Rows()
 	limits := solve.Limits{Nodes: s.options.Limits.Nodes, Iterations: s.options.Limits.Iterations, Gap: s.options.Limits.Gap}
 	if at, ok := s.ctx.Deadline(); ok { // an engine that stops by itself says how far its bound has come
 		limits.Wall = max(time.Until(at)*9/10, time.Millisecond)
@@ -392,7 +383,7 @@ func (s *solver) breakTies(x *expansion) error {
 			s.best = thin.best
 		}
 	}
-	if !s.gapClosed() || s.options.Solver == nil || s.result.Stats.Arcs > tieArcs {
+	if !s.gapClosed() || s.options.Solver == nil || x.arcCount() > tieArcs {
 		return nil
 	}
 	total := 1.0

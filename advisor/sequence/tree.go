@@ -100,7 +100,6 @@ func (t *tree) solveLocal(from, middle, to int, root bool) error {
 	}
 	s.annealFrom(begin, changesPerChoice)
 	if x := in.expand(nil); x.arcCount() <= localArcs {
-		s.result.Stats.Arcs = x.arcCount()
 		if err := s.solveProgram(x); err != nil && s.ctx.Err() == nil {
 			return err
 		}

@@ -237,6 +237,33 @@ func TestHandedDown(t *testing.T) {
 	}
 }
 
+// TestFreeChanges: where changing costs nothing, local programs leave each step its own best design, those of the middles among them.
+func TestFreeChanges(t *testing.T) {
+	for seed := range uint64(5) {
+		p := synthetic(seed, shape{queries: 3, entities: 4, variants: 2, steps: 9, weights: func(group, step int) float64 { return float64((7*step + 3*group) % 5) }})
+		for n := range p.Tables {
+			p.Tables[n].Birth = make([]float64, len(p.Steps))
+			p.Loads[n] = Load{States: 2, Arcs: []choice.Arc{{From: choice.Source, To: choice.Sink, Table: choice.None}}}
+		}
+		in, err := newInstance(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &solver{ctx: context.Background(), p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{}}
+		ideal, err := s.designSteps()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := newTree(s, ideal)
+		if err := all.solveAll(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.Cost(all.design), p.Cost(ideal); !about(got, want) {
+			t.Errorf("seed %d: the tree's designs cost %g, those of the steps alone %g", seed, got, want)
+		}
+	}
+}
+
 // TestSummary is W-20 and W-21: three steps, sampled at points or over what is around them, for half of the span.
 func TestSummary(t *testing.T) {
 	p := &Problem{Steps: make([]Step, 9), Demands: []Demand{{Weights: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}}, Most: 1}

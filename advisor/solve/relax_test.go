@@ -34,8 +34,8 @@ func TestRelax(t *testing.T) {
 				Rows:    []Row{row("", 4, never, 1, 1), row("", 6, never, 1, 3)},
 			},
 			Relaxation{
-				Status: Optimal, Objective: 9, Values: []float64{3, 1}, ReducedCosts: []float64{0, 0}, Duals: []float64{1.5, 0.5},
-				CostRange: []Range{{1, 1}, {1, 3}}, RowRange: []Range{{2, 2}, {2, 6}},
+				Status: Optimal, Objective: 9, Values: []float64{3, 1}, Duals: []float64{1.5, 0.5},
+				CostRange: []Range{{1, 1}, {1, 3}},
 			},
 		},
 		{
@@ -47,8 +47,8 @@ func TestRelax(t *testing.T) {
 				Rows:    []Row{row("budget", inf(-1), 1.5, 1, 1, 1), row("wide", -1, 7, 0, 0, 1)},
 			},
 			Relaxation{
-				Status: Optimal, Objective: -13, Values: []float64{1, 0.5, 0}, ReducedCosts: []float64{-4, 0, 2}, Duals: []float64{-6, 0},
-				CostRange: []Range{{never, 4}, {4, 2}, {2, never}}, RowRange: []Range{{0.5, 0.5}, {7, 1}},
+				Status: Optimal, Objective: -13, Values: []float64{1, 0.5, 0}, Duals: []float64{-6, 0},
+				CostRange: []Range{{never, 4}, {4, 2}, {2, never}},
 			},
 		},
 		{
@@ -58,16 +58,16 @@ func TestRelax(t *testing.T) {
 				Rows:    []Row{row("", 4, never, 1, 1), row("", 6, never, 1, 3)},
 			},
 			Relaxation{
-				Status: Optimal, Objective: 9e-7, Values: []float64{3, 1}, ReducedCosts: []float64{0, 0}, Duals: []float64{1.5e-7, 0.5e-7},
-				CostRange: []Range{{1e-7, 1e-7}, {1e-7, 3e-7}}, RowRange: []Range{{2, 2}, {2, 6}},
+				Status: Optimal, Objective: 9e-7, Values: []float64{3, 1}, Duals: []float64{1.5e-7, 0.5e-7},
+				CostRange: []Range{{1e-7, 1e-7}, {1e-7, 3e-7}},
 			},
 		},
 		{"no rows", Problem{Columns: []Column{{"x", 1, 2, 3, false}}},
-			Relaxation{Status: Optimal, Objective: 2, Values: []float64{2}, ReducedCosts: []float64{1}, CostRange: []Range{{1, never}}}},
+			Relaxation{Status: Optimal, Objective: 2, Values: []float64{2}, CostRange: []Range{{1, never}}}},
 		{"nothing", Problem{}, Relaxation{Status: Optimal}},
 		{"empty rows", Problem{Columns: []Column{{"x", 1, 2, 3, false}}, Rows: []Row{row("", -1, 1), row("", 1, 9, 1), row("", -1, 1)}},
-			Relaxation{Status: Optimal, Objective: 2, Values: []float64{2}, ReducedCosts: []float64{1}, Duals: []float64{0, 0, 0},
-				CostRange: []Range{{1, never}}, RowRange: []Range{{1, 1}, {7, 1}, {1, 1}}}},
+			Relaxation{Status: Optimal, Objective: 2, Values: []float64{2}, Duals: []float64{0, 0, 0},
+				CostRange: []Range{{1, never}}}},
 		{"infeasible", Problem{Columns: []Column{binary("x", 1)}, Rows: []Row{row("", 2, 3, 1)}}, Relaxation{Status: Infeasible}},
 		{"infeasible empty row", Problem{Columns: []Column{binary("x", 1)}, Rows: []Row{row("", 2, 3)}}, Relaxation{Status: Infeasible}},
 		{"unbounded", Problem{Columns: []Column{{"x", -1, 0, never, false}}, Rows: []Row{row("", 2, never, 1)}}, Relaxation{Status: Unbounded}},
@@ -77,19 +77,17 @@ func TestRelax(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != c.want.Status || !close6(r.Objective, c.want.Objective) || !sameFloats(r.Values, c.want.Values) ||
-				!sameFloats(r.ReducedCosts, c.want.ReducedCosts) || !sameFloats(r.Duals, c.want.Duals) {
+			if r.Status != c.want.Status || !close6(r.Objective, c.want.Objective) || !sameFloats(r.Values, c.want.Values) || !sameFloats(r.Duals, c.want.Duals) {
 				t.Errorf("got  %+v\nwant %+v", *r, c.want)
 			}
-			if !sameRanges(r.CostRange, c.want.CostRange) || !sameRanges(r.RowRange, c.want.RowRange) {
+			if !sameRanges(r.CostRange, c.want.CostRange) {
 				t.Errorf("ranges: got  %+v\nwant %+v", *r, c.want)
 			}
 		})
 	}
 }
 
-// TestRelaxRanges moves costs and bounds to just inside their ranges: the values must stay optimal, the duals must tell
-// the new objective.
+// TestRelaxRanges moves costs to just inside their ranges: the values must stay optimal.
 func TestRelaxRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems(t)
@@ -107,22 +105,6 @@ func TestRelaxRanges(t *testing.T) {
 			again, err := Exact.Relax(moved)
 			if err != nil || again.Status != Optimal || moved.Objective(r.Values) > again.Objective+1e-5 {
 				t.Fatalf("cost of column %d moved by %v: %+v, then %+v (%v)", j, by, r, again, err)
-			}
-		}
-		if len(p.Rows) == 0 {
-			return
-		}
-		i := rapid.IntRange(0, len(p.Rows)-1).Draw(t, "row")
-		if math.IsInf(p.Rows[i].Lower, -1) == math.IsInf(p.Rows[i].Upper, 1) {
-			return // two bounds to move: which one, the dual's sign would have to tell
-		}
-		for _, by := range []float64{-inside(r.RowRange[i].Down), inside(r.RowRange[i].Up)} {
-			moved := &Problem{Columns: p.Columns, Rows: slices.Clone(p.Rows)}
-			moved.Rows[i].Lower += by
-			moved.Rows[i].Upper += by
-			again, err := Exact.Relax(moved)
-			if err != nil || again.Status != Optimal || math.Abs(r.Objective+by*r.Duals[i]-again.Objective) > 1e-5 {
-				t.Fatalf("row %d moved by %v: %+v, then %+v (%v)", i, by, r, again, err)
 			}
 		}
 	})

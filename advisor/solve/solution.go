@@ -142,15 +142,10 @@ type Relaxation struct {
 	Objective float64
 	Values    []float64 // per column
 
-	// ReducedCosts, per column: what one unit more of a column that is at a bound would change the objective by.
-	ReducedCosts []float64
 	// Duals, per row: what one unit more of the row's binding bound changes the objective by; zero if none binds.
 	Duals []float64
 	// CostRange, per column: how far its cost may fall and rise while Values stay optimal.
 	CostRange []Range
-	// RowRange, per row: how far its bound may fall and rise while Duals keep their meaning. It speaks of the bound
-	// that binds, else of the nearest thing: an upper bound may fall, a lower bound rise, until it binds.
-	RowRange []Range
 }
 
 // Bound is what no solution costs less than, by multipliers of the rows: with every row's violation added to the cost, each column goes to whichever

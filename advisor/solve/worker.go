@@ -16,7 +16,7 @@ import (
 // Protocol is what both sides must speak. The messages between parent and worker: one request, then replies, each side one gob stream. The first reply is a
 // greeting, which is this, so that the parent knows a worker from a program that merely prints, and from one of another release; then, perhaps, an incumbent; then the
 // result. Its number changes with the messages, and with what a problem means (TestProtocol).
-const Protocol = "helenus-solver protocol 1"
+const Protocol = "helenus-solver protocol 2"
 
 // Engine is what helenus-solver adds to this package: package coin.
 type Engine interface {

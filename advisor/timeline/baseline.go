@@ -238,7 +238,7 @@ func (s *search) compareBaselines(k *baselineDesigns) []*Baseline {
 		for step := range s.steps {
 			b.Steps, b.Chosen = append(b.Steps, constant[step]+s.workloadCost(step, r.Open)), append(b.Chosen, chosen)
 		}
-		b.Steps[0] += s.initialCost(r.Open)
+		b.Steps[0] += s.problem.InitialCost(r.Open)
 		return b
 	}
 	list := []*Baseline{static(Average, k.average), static(First, k.first), static(Last, k.last)}
@@ -254,7 +254,7 @@ func (s *search) compareBaselines(k *baselineDesigns) []*Baseline {
 		ideal.Steps, ideal.Chosen = append(ideal.Steps, constant[step]+s.workloadCost(step, open)), append(ideal.Chosen, chosen)
 		ideal.Bytes, ideal.Tables, ideal.Proven = max(ideal.Bytes, s.bytesOf(open)), max(ideal.Tables, len(chosen)), ideal.Proven && r.Proven
 		if step == 0 {
-			ideal.Steps[0] += s.initialCost(open)
+			ideal.Steps[0] += s.problem.InitialCost(open)
 		}
 	}
 	list = append(list, ideal)
@@ -303,20 +303,6 @@ func (s *search) workloadCost(step int, open []bool) float64 {
 			return price
 		}
 		sum += d.Weights[step] * price
-	}
-	return sum
-}
-
-// initialCost is what the tables of the first step cost to fill, if that counts, and what those cost to drop that were there.
-func (s *search) initialCost(open []bool) float64 {
-	sum := 0.0
-	for n := range s.problem.Tables {
-		switch x := &s.problem.Tables[n]; {
-		case open[n] && !x.There:
-			sum += x.Birth[0]
-		case !open[n] && x.There:
-			sum += x.Drop
-		}
 	}
 	return sum
 }

@@ -36,7 +36,6 @@ type Upkeep struct {
 	write cql.Statement     // as it is written
 	names map[string]string // of values, to the keys of the statement's own markers
 	fixed memory.Args       // values that are written in the statement
-	by    []string          // what a bucket is made of
 	count int
 }
 
@@ -46,7 +45,6 @@ type Step struct {
 	CQL  string `json:"cql"`
 
 	kind kind
-	key  []string // of the copy: of dropped rows
 }
 
 type kind uint8
@@ -163,7 +161,7 @@ func (c *Copy) Keep(write cql.Statement, expires bool) (*Upkeep, error) {
 	u.Steps = append(u.Steps, u.self(), Step{When: "then, its rows as :new_...", CQL: c.reading(scope, false), kind: after})
 	if fresh || !whole {
 		u.Steps = append(u.Steps, Step{
-			When: fmt.Sprintf("for each :old_ row whose (%s) no :new_ row has", strings.Join(c.entry(), ", ")), CQL: c.removal("old_"), kind: drop, key: c.entry(),
+			When: fmt.Sprintf("for each :old_ row whose (%s) no :new_ row has", strings.Join(c.entry(), ", ")), CQL: c.removal("old_"), kind: drop,
 		})
 	} else {
 		u.Steps = append(u.Steps, Step{When: "if there is no :new_ row", CQL: c.removal(""), kind: none})
@@ -189,7 +187,7 @@ func (c *Copy) fill() *Upkeep {
 
 func (c *Copy) hash(u *Upkeep) {
 	if c.Bucket != nil {
-		u.by, u.count = c.Bucket.By, c.Bucket.Count
+		u.count = c.Bucket.Count
 	}
 }
 

@@ -28,7 +28,7 @@ func (q *Query) String() string {
 	if q.Distinct {
 		b.WriteString("DISTINCT ")
 	}
-	b.WriteString(strings.Join(append(names(q.Select), aggregates(q.Aggregates)...), ", ") + " FROM " + q.Tree.Path())
+	b.WriteString(strings.Join(append(model.Names(q.Select), aggregates(q.Aggregates)...), ", ") + " FROM " + q.Tree.Path())
 	writeWhere(&b, q.Where)
 	if len(q.GroupBy) > 0 {
 		b.WriteString(" GROUP BY " + join(q.GroupBy))
@@ -97,15 +97,7 @@ func orders(list []Order) string {
 	return strings.Join(parts, ", ")
 }
 
-func join(fields []model.Field) string { return strings.Join(names(fields), ", ") }
-
-func names(fields []model.Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.String()
-	}
-	return names
-}
+func join(fields []model.Field) string { return strings.Join(model.Names(fields), ", ") }
 
 // String writes func(Entity.attribute).
 func (a Aggregate) String() string {

@@ -129,7 +129,6 @@ type box struct {
 	width, height float64
 	solid         float64 // of width, what is the box itself: loops are to the right of it
 	node          int     // -1: none
-	edge          int     // of a label or a point, else -1
 	label, small  bool
 	loops         int
 	slot          float64 // height that a loop needs
@@ -177,7 +176,7 @@ func (p *part) build(nodes []Node, edges []Edge) {
 	}
 	for _, v := range p.members {
 		p.at[v] = len(p.boxes)
-		p.boxes = append(p.boxes, box{width: nodes[v].Width, solid: nodes[v].Width, height: nodes[v].Height, node: v, edge: -1, small: nodes[v].Small})
+		p.boxes = append(p.boxes, box{width: nodes[v].Width, solid: nodes[v].Width, height: nodes[v].Height, node: v, small: nodes[v].Small})
 	}
 	p.turned = make([]bool, len(edges))
 	for i, e := range edges {
@@ -196,7 +195,7 @@ func (p *part) build(nodes []Node, edges []Edge) {
 		case e.labelled():
 			p.labels = true
 			mid := len(p.boxes)
-			p.boxes = append(p.boxes, box{width: e.Width, solid: e.Width, height: e.Height, node: -1, edge: i, label: true})
+			p.boxes = append(p.boxes, box{width: e.Width, solid: e.Width, height: e.Height, node: -1, label: true})
 			p.segments = append(p.segments, segment{from: from, to: mid, edge: i}, segment{from: mid, to: to, edge: i})
 		default:
 			p.segments = append(p.segments, segment{from: from, to: to, edge: i})

@@ -138,7 +138,7 @@ func (p *part) points() {
 				break
 			}
 			mid := len(p.boxes)
-			p.boxes = append(p.boxes, box{node: -1, edge: s.edge, layer: p.boxes[s.to].layer - 1})
+			p.boxes = append(p.boxes, box{node: -1, layer: p.boxes[s.to].layer - 1})
 			p.segments[i].to = mid
 			p.segments = append(p.segments, segment{from: mid, to: s.to, edge: s.edge})
 		}

@@ -53,10 +53,9 @@ func relax(p *solve.Problem) (*solve.Relaxation, error) {
 		return nil, fmt.Errorf("coin: clp gave up (status %d, secondary status %d)", status, s.SecondaryStatus())
 	}
 
-	r := &solve.Relaxation{Status: solve.Optimal, Values: s.PrimalColumnSolution(), ReducedCosts: s.DualColumnSolution(), Duals: s.DualRowSolution()}
+	r := &solve.Relaxation{Status: solve.Optimal, Values: s.PrimalColumnSolution(), Duals: s.DualRowSolution()}
 	for j, c := range p.Columns {
 		r.Values[j] = min(max(r.Values[j], c.Lower), c.Upper) + 0
-		r.ReducedCosts[j] = tidy(r.ReducedCosts[j]) / scale
 	}
 	for i := range r.Duals {
 		r.Duals[i] = tidy(r.Duals[i]) / scale
@@ -69,7 +68,6 @@ func relax(p *solve.Problem) (*solve.Relaxation, error) {
 	if m == 0 {
 		r.CostRange = freeRanges(p, r.Values)
 	}
-	r.RowRange = rowRanges(p, s, r.Duals)
 	return r, nil
 }
 
@@ -103,34 +101,6 @@ func freeRanges(p *solve.Problem, values []float64) []solve.Range {
 			ranges[j].Down = math.Inf(1)
 			ranges[j].Up = max(ranges[j].Up, -c.Cost)
 		}
-	}
-	return ranges
-}
-
-// rowRanges asks clp's "primal ranging" for the rows with a dual: for those it gives the room of the bound. For the
-// others it would give the room of the row's sum; the room of their bounds is the distance to the sum.
-func rowRanges(p *solve.Problem, s *clp.Simplex, duals []float64) []solve.Range {
-	ranges := make([]solve.Range, len(p.Rows))
-	sums := s.PrimalRowSolution()
-	var which []int
-	for i, r := range p.Rows {
-		if duals[i] == 0 {
-			ranges[i] = solve.Range{Down: amount(r.Upper - sums[i]), Up: amount(sums[i] - r.Lower)}
-		} else {
-			which = append(which, len(p.Columns)+i)
-		}
-	}
-	k := len(which)
-	if k == 0 {
-		return ranges
-	}
-	up, down := make([]float64, k), make([]float64, k)
-	asked := append([]int(nil), which...)
-	if s.PrimalRanging(k, asked, up, make([]int, k), down, make([]int, k)) != 0 {
-		return ranges
-	}
-	for x, row := range which {
-		ranges[row-len(p.Columns)] = solve.Range{Down: amount(down[x]), Up: amount(up[x])}
 	}
 	return ranges
 }
