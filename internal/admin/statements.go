@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/lint"
+	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/rules"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -20,6 +21,7 @@ import (
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/tracer"
+	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // Memory is what the API needs of package history.
@@ -246,10 +248,26 @@ func (s *Server) lint(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	report.Answered(s.answers())
 	if note != "" {
 		report.Unsupported = append(report.Unsupported, rules.Unsupported{Statement: "history", Reason: note})
 	}
 	return report, nil
+}
+
+// answers are the changes that answer statements now.
+func (s *Server) answers() (out []lint.Answer) {
+	for _, m := range s.o.Migrator.Migrations() {
+		if m.State != migrate.Serving {
+			continue
+		}
+		a := lint.Answer{ID: m.ID, Statements: m.Rewrite.Statements}
+		if kept, err := plan.ReadCopied(&m.Rewrite); err == nil && m.Rewrite.Kind == plan.Existing {
+			a.Table = kept.As.Keyspace + "." + kept.As.Name
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // known is the schema as it was read last.
