@@ -139,9 +139,14 @@ func TestBound(t *testing.T) {
 
 func inside(amount float64) float64 { return min(amount, 5) * (1 - 1e-5) }
 
-// TestMixed solves problems with continuous columns, and compares with every choice of the integers.
+// TestMixed solves problems with continuous columns, and compares with every choice of the integers. It is done in processes, as the product does it: once in many thousands
+// an assertion of the engine's own fails on such a problem (OsiClpSolverInterface::crunch), and it is asked again with the problem preprocessed.
 func TestMixed(t *testing.T) {
+	solver, n := New(Config{}), 0
 	rapid.Check(t, func(t *rapid.T) {
+		if n++; n > 25 { // each starts a process
+			return
+		}
 		p := problems(t)
 		for j := range p.Columns {
 			p.Columns[j].Integer = j%2 == 0 || j > 5
@@ -166,7 +171,7 @@ func TestMixed(t *testing.T) {
 			}
 		}
 		try(0)
-		s, err := solveHere(context.Background(), Exact, &request{Problem: *p}, func(*Solution) error { return nil }, func(Progress) {})
+		s, err := solver.Solve(context.Background(), p, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

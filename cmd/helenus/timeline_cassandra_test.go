@@ -224,7 +224,7 @@ func TestTimelineWaitsOfTheProcess(t *testing.T) {
 	await(t, "its table serves after all", x.there)
 
 	// Somebody rolls its table back: that pauses it, and says who; resumed, it makes the table anew.
-	says(0, "is rolled back", "rollback", id+".1")
+	says(0, "statements run as written again", "rollback", id+".1")
 	await(t, "it is paused", func() bool {
 		_, out := command(t, x.process, "migrations", id)
 		return strings.Contains(out, id+" is paused") && strings.Contains(out, "roll-back ordered, by "+actor())
