@@ -423,3 +423,41 @@ func TestRulesChangeUnderLoad(t *testing.T) {
 	close(stop)
 	work.Wait()
 }
+
+// TestPagingAsSent: the Rewriter is told of a page size of 0, and of an empty paging state, which Cassandra refuses, apart from none.
+func TestPagingAsSent(t *testing.T) {
+	w := &scripted{}
+	s := startProxy(t, startMock(t, (&kept{}).handle), proxy.Options{Rewriter: w})
+	c := connect(t, s, 4)
+	w.set(readText, rule(""))
+	call(t, c, wire.OpPrepare, proxytest.PrepareBody(4, readText))
+	size, state := byte(wire.ParamPageSize), byte(wire.ParamPagingState)
+	for _, sent := range []struct {
+		flags          byte
+		rest           []byte
+		unusual, state bool
+	}{
+		{0, nil, false, false},
+		{size, wire.AppendInt(nil, 100), false, false},
+		{size, wire.AppendInt(nil, -1), false, false},
+		{size, wire.AppendInt(nil, 0), true, false},
+		{state, wire.AppendInt(nil, 0), false, true},
+		{state, wire.AppendInt(nil, -1), false, false}, // null
+		{size | state, append(wire.AppendInt(nil, 100), 0, 0, 0, 1, 'x'), false, true},
+	} {
+		taken := 0
+		w.take = func(r *proxy.Request) bool {
+			if taken++; r.Unusual != sent.unusual || (r.PagingState != nil) != sent.state {
+				t.Errorf("flags %#x, %v: unusual %t, state %q", sent.flags, sent.rest, r.Unusual, r.PagingState)
+			}
+			r.Fail(wire.ErrInvalid, "seen")
+			return true
+		}
+		body := append(wire.AppendShort(wire.AppendString(nil, string(proxytest.PreparedID(readText))), 1), sent.flags|byte(wire.ParamValues))
+		body = append(wire.AppendInt(wire.AppendShort(body, 1), 1), 'v')
+		call(t, c, wire.OpExecute, append(body, sent.rest...))
+		if taken != 1 {
+			t.Errorf("flags %#x: taken %d times", sent.flags, taken)
+		}
+	}
+}

@@ -20,7 +20,7 @@ const fullGroup = 8
 func (b *modeller) compose(src *source) {
 	var targets []*source
 	for _, to := range b.sources {
-		if to.base == to && !to.linked && len(to.key) > 1 && to.name.keyspace == src.name.keyspace && to.owns() {
+		if to.composite(src) && to.owns() {
 			targets = append(targets, to)
 		}
 	}
@@ -42,6 +42,11 @@ func (b *modeller) compose(src *source) {
 			}
 		}
 	}
+}
+
+// composite tells whether a table is an entity's with a key of several columns, to which another table may refer.
+func (s *source) composite(from *source) bool {
+	return s.base == s && !s.linked && len(s.key) > 1 && s.name.keyspace == from.name.keyspace
 }
 
 // owns tells whether a part of the key is the table's own: what has none is called by its partners, and whoever has those need not mean it.

@@ -15,15 +15,14 @@ const word = 20
 
 // rulings are corrections by what they are about, as the inference asks for them. Of nil nothing is said.
 type rulings struct {
-	list    correction.List
-	same    map[string]string   // a table or column -> the first of its group
-	alone   map[string]bool     // tables that are no copy of another
-	apart   map[pair]string     // the firsts of two groups that are different -> because
-	keys    map[string][]string // by table
-	names   map[string]string   // of entities by table, of roles and attributes by column
-	holds   map[string]string   // by column: a table, or correction.None
-	because map[string]string   // of holds
-	joins   map[[2]string]ruled // delivered and bound column, each with its statement's fingerprint or without
+	list  correction.List
+	same  map[string]string   // a table or column -> the first of its group
+	alone map[string]bool     // tables that are no copy of another
+	apart map[pair]string     // the firsts of two groups that are different -> because
+	keys  map[string][]string // by table
+	names map[string]string   // of entities by table, of roles and attributes by column
+	holds map[string]string   // by column: a table, or correction.None
+	joins map[[2]string]ruled // delivered and bound column, each with its statement's fingerprint or without
 }
 
 // ruled is an answer and its reason.
@@ -35,7 +34,7 @@ type ruled struct {
 func newRulings(list correction.List) *rulings {
 	r := &rulings{
 		list: list, same: map[string]string{}, alone: map[string]bool{}, apart: map[pair]string{}, keys: map[string][]string{}, names: map[string]string{},
-		holds: map[string]string{}, because: map[string]string{}, joins: map[[2]string]ruled{},
+		holds: map[string]string{}, joins: map[[2]string]ruled{},
 	}
 	unite := func(names ...string) {
 		for _, n := range names {
@@ -60,7 +59,7 @@ func newRulings(list correction.List) *rulings {
 		case c.Rename != "":
 			r.names[c.Rename] = c.To
 		case c.Relationship != "":
-			r.holds[c.Relationship], r.because[c.Relationship] = c.To, c.Because
+			r.holds[c.Relationship] = c.To
 		case c.Join != "":
 			r.joins[[2]string{c.From, c.To}] = ruled{c.Join == correction.Accept, c.Because}
 			if c.Join == correction.Accept { // what travels between two columns is of one domain

@@ -73,7 +73,7 @@ func (b *modeller) rivals(src *source, c schema.Column, to *source) bool {
 		return false
 	}
 	return slices.ContainsFunc(b.sources, func(other *source) bool {
-		if other == to || other == src || other.base != other || other.linked || len(other.key) != len(to.key) || other.name.keyspace != src.name.keyspace {
+		if other == to || other == src || len(other.key) != len(to.key) || !other.composite(src) {
 			return false
 		}
 		r := b.spells(src, c, other)
@@ -87,7 +87,7 @@ func (b *modeller) spelledWhole(src *source, c schema.Column) bool {
 		return false
 	}
 	for _, to := range b.sources {
-		if to.base != to || to.linked || len(to.key) < 2 || to.name.keyspace != src.name.keyspace {
+		if !to.composite(src) {
 			continue
 		}
 		if r := b.spells(src, c, to); to != src && r.proof.probability() >= Probable && !b.rivals(src, c, to) {

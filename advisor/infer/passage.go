@@ -137,7 +137,7 @@ func (b *modeller) travelling(src, to *source) (out []referred) {
 			continue
 		}
 		for _, columns := range b.pairings(src, to, parts) {
-			if slices.ContainsFunc(out, func(r referred) bool { return maps.Equal(r.columns, columns) }) || src == to && b.itself(columns) {
+			if slices.ContainsFunc(out, func(r referred) bool { return maps.Equal(r.columns, columns) }) || src == to && itself(columns) {
 				continue
 			}
 			r := referred{columns: columns}
@@ -161,7 +161,7 @@ func (b *modeller) travelling(src, to *source) (out []referred) {
 }
 
 // itself tells whether columns are the key's own: a row leads to itself then.
-func (b *modeller) itself(columns map[string]string) bool {
+func itself(columns map[string]string) bool {
 	for part, c := range columns {
 		if part != c {
 			return false
@@ -259,7 +259,7 @@ func (b *modeller) contradicted(src, to *source, columns map[string]string) bool
 // calledAlike finds a key that the columns of the same names hold, in a primary key that goes on where that one ends: a comment's project and number, of an issue. The
 // part that is the other table's own has to be called like an identifier.
 func (b *modeller) calledAlike(src, to *source) (out []referred) {
-	if src == to || len(src.schema.PrimaryKey()) < len(to.key) || b.contradictedNames(src, to) {
+	if src == to || len(src.schema.PrimaryKey()) < len(to.key) {
 		return nil
 	}
 	columns, own, outside := map[string]string{}, false, false
@@ -273,7 +273,7 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 		own = own || to.held[k] == nil
 		outside = outside || src.position(k) < 0
 	}
-	if !own || !outside && len(src.schema.PrimaryKey()) == len(to.key) {
+	if !own || !outside && len(src.schema.PrimaryKey()) == len(to.key) || b.contradicted(src, to, columns) {
 		return nil
 	}
 	for _, other := range b.sources {
@@ -290,16 +290,4 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 // numbered tells whether a name says more than that it identifies: "bed_no" and "number", but not "id", which everything has.
 func numbered(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return !marks[w] || w == "number" || w == "no" || w == "num" })
-}
-
-// contradictedNames is contradicted by the columns that are called like the key's.
-func (b *modeller) contradictedNames(src, to *source) bool {
-	columns := map[string]string{}
-	for _, k := range to.key {
-		if src.schema.Column(k) == nil {
-			return true
-		}
-		columns[k] = k
-	}
-	return b.contradicted(src, to, columns)
 }

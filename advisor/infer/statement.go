@@ -126,15 +126,9 @@ const driversOwn = "it reads Cassandra's own tables, as drivers and tools do"
 
 // roundest is the roundest whole number that a quantile of a histogram may stand for: people say LIMIT 200, not LIMIT 202.
 func roundest(v float64) int {
-	for step := 1000.0; step > 1; {
+	for _, step := range []float64{1000, 500, 100, 50, 10, 5} {
 		if r := math.Round(v/step) * step; r > 0 && math.Abs(r-v) <= v*histogram.Error {
 			return int(r)
-		}
-		for _, next := range []float64{500, 100, 50, 10, 5, 1} {
-			if next < step {
-				step = next
-				break
-			}
 		}
 	}
 	return int(math.Round(v))

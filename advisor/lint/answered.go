@@ -7,7 +7,7 @@ import (
 
 // Answer is a change that answers statements of the application now.
 type Answer struct {
-	ID         string
+	ChangeID   string
 	Statements []string // fingerprints
 	Table      string   // of the application, by which it finds rows: keyspace.table, "" if it has a table of its own
 }
@@ -19,7 +19,7 @@ func (r *Report) Answered(by []Answer) {
 		f := &r.Findings[i]
 		for _, a := range by {
 			if says := a.instead(f); says != "" {
-				f.Severity, f.Answers, f.Fix, f.NoFix = Note, a.ID, nil, "change "+a.ID+" "+says
+				f.Severity, f.ChangeID, f.Fix, f.NoFix = Note, a.ChangeID, nil, "change "+a.ChangeID+" "+says
 			}
 		}
 	}
@@ -30,9 +30,9 @@ func (r *Report) Answered(by []Answer) {
 func (a Answer) instead(f *Finding) string {
 	switch {
 	case f.Statement != "" && slices.Contains(a.Statements, f.Statement):
-		return "answers it: see `helenus changes " + a.ID + "`"
+		return "answers it: see `helenus changes " + a.ChangeID + "`"
 	case f.Table != "" && f.Table == a.Table && (f.Rule == UnusedTable || f.Rule == DuplicateTable):
-		return "finds rows by it: `helenus rollback " + a.ID + "` comes before whatever drops it"
+		return "finds rows by it: `helenus rollback " + a.ChangeID + "` comes before whatever drops it"
 	}
 	return ""
 }

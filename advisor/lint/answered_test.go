@@ -13,14 +13,14 @@ func TestAnswered(t *testing.T) {
 		{Rule: UnusedTable, Severity: Warning, Table: "k.orders_by_guest"},
 		{Rule: UnusedTable, Severity: Warning, Table: "k.old"},
 	}}
-	r.Answered([]Answer{{ID: "r-1", Statements: []string{"f1"}}, {ID: "r-2", Statements: []string{"f9"}, Table: "k.orders_by_guest"}})
+	r.Answered([]Answer{{ChangeID: "r-1", Statements: []string{"f1"}}, {ChangeID: "r-2", Statements: []string{"f9"}, Table: "k.orders_by_guest"}})
 	var got []string
 	for _, f := range r.Findings {
 		fix := f.NoFix
 		if f.Fix != nil {
 			fix = f.Fix.Says
 		}
-		got = append(got, strings.Join([]string{string(f.Severity), f.Rule, f.Statement, f.Answers, fix}, "|"))
+		got = append(got, strings.Join([]string{string(f.Severity), f.Rule, f.Statement, f.ChangeID, fix}, "|"))
 	}
 	want := []string{
 		"error|L2|f2||make another",

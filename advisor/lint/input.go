@@ -164,8 +164,8 @@ type Finding struct {
 	Columns   []string `json:"columns,omitempty"`
 	Reason    string   `json:"reason"`
 	Fix       *Fix     `json:"fix,omitempty"`
-	NoFix     string   `json:"no_fix,omitempty"`  // why there is none
-	Answers   string   `json:"answers,omitempty"` // the change that answers the statement, or reads the table, in the application's stead
+	NoFix     string   `json:"no_fix,omitempty"`    // why there is none
+	ChangeID  string   `json:"change_id,omitempty"` // the change that answers the statement, or reads the table, in the application's stead
 
 	on       Reference
 	question *Question

@@ -255,7 +255,7 @@ func inside(fields []model.Field, tree model.Tree) []model.Field {
 	return list
 }
 
-// by adds equalities on an entity's key.
+// byKey are equalities on an entity's key.
 func byKey(e *model.Entity) (where []workload.Predicate) {
 	for _, k := range e.KeyFields() {
 		where = append(where, workload.Predicate{Field: k, Op: workload.Equal, Value: "?"})

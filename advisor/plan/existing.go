@@ -50,3 +50,15 @@ func ReadCopied(r *Rewrite) (*Copied, error) {
 	}
 	return c, nil
 }
+
+// Kept is the table of the application, with its keyspace, by which a change finds rows; "" if it does so by a table that it makes.
+func (r *Rewrite) Kept() string {
+	if r.Kind != Existing {
+		return ""
+	}
+	c, err := ReadCopied(r)
+	if err != nil {
+		return ""
+	}
+	return c.As.Keyspace + "." + c.As.Name
+}

@@ -210,19 +210,7 @@ func TestLocals(t *testing.T) {
 func TestHandedDown(t *testing.T) {
 	for seed := range uint64(5) {
 		p := synthetic(seed, shape{queries: 3, entities: 4, variants: 2, steps: 9, weights: cycles})
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &solver{ctx: context.Background(), p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{}}
-		ideal, err := s.designSteps()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := newTree(s, ideal)
-		if err := all.solveAll(); err != nil {
-			t.Fatal(err)
-		}
+		s, ideal, all := solvedTree(t, p)
 		alone := newTree(s, ideal)
 		for _, span := range [][3]int{{0, 4, 8}, {0, 2, 4}, {4, 6, 8}, {2, 3, 4}} {
 			if err := alone.solveLocal(span[0], span[1], span[2], span[2]-span[0] == 8); err != nil {
@@ -237,6 +225,24 @@ func TestHandedDown(t *testing.T) {
 	}
 }
 
+// solvedTree is a problem's workload summary tree, solved, with the solver and the best designs of the steps alone that it began with.
+func solvedTree(t *testing.T, p *Problem) (s *solver, ideal [][]bool, all *tree) {
+	t.Helper()
+	in, err := newInstance(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = &solver{ctx: context.Background(), p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{}}
+	if ideal, err = s.designSteps(); err != nil {
+		t.Fatal(err)
+	}
+	all = newTree(s, ideal)
+	if err := all.solveAll(); err != nil {
+		t.Fatal(err)
+	}
+	return s, ideal, all
+}
+
 // TestFreeChanges: where changing costs nothing, local programs leave each step its own best design, those of the middles among them.
 func TestFreeChanges(t *testing.T) {
 	for seed := range uint64(5) {
@@ -245,19 +251,7 @@ func TestFreeChanges(t *testing.T) {
 			p.Tables[n].Birth = make([]float64, len(p.Steps))
 			p.Loads[n] = Load{States: 2, Arcs: []choice.Arc{{From: choice.Source, To: choice.Sink, Table: choice.None}}}
 		}
-		in, err := newInstance(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &solver{ctx: context.Background(), p: p, in: in, known: math.Inf(1), bound: math.Inf(-1), grain: 1e-13 * p.largestCost(), result: &Result{}}
-		ideal, err := s.designSteps()
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := newTree(s, ideal)
-		if err := all.solveAll(); err != nil {
-			t.Fatal(err)
-		}
+		_, ideal, all := solvedTree(t, p)
 		if got, want := p.Cost(all.design), p.Cost(ideal); !about(got, want) {
 			t.Errorf("seed %d: the tree's designs cost %g, those of the steps alone %g", seed, got, want)
 		}

@@ -195,26 +195,38 @@ type finding struct {
 // numbers, say, then the rest meets other small numbers more often than decoys do, which are drawn from all. So a source
 // has to show an excess both in what is left and in the whole, where real values and decoys are distributed alike.
 func explain(observations []observation, wanted func(source) bool) []finding {
-	found, _ := explainFrom(observations, observations, 1, &accepted, wanted)
+	w := weigh(observations)
+	found, _ := w.explain(observations, 1, &accepted, wanted)
 	return found
 }
 
-// explainFrom finds what explains those observations that are left of all, so many of them as a share says, and returns what is left then.
-func explainFrom(observations, alive []observation, left float64, by *bar, wanted func(source) bool) ([]finding, []observation) {
-	n := len(observations)
-	if len(alive) == 0 {
-		return nil, nil
+// weighed are the observations of a variable, with what each source is in all of them.
+type weighed struct {
+	observations []observation
+	middle       int64 // of their time
+	all          map[source]*[3]tally
+	sizes        [3]int
+}
+
+func weigh(observations []observation) (w weighed) {
+	if w.observations = observations; len(observations) > 0 {
+		w.middle = observations[len(observations)/2].t0
+		w.all, w.sizes = count(observations, w.middle)
 	}
-	middle := observations[n/2].t0
-	all, sizes := count(observations, middle)
+	return w
+}
+
+// explain finds what explains those observations that are left of all, so many of them as a share says, and returns what is left then.
+func (w *weighed) explain(alive []observation, left float64, by *bar, wanted func(source) bool) ([]finding, []observation) {
+	n, all := len(w.observations), w.all
 	eligible := func(s source, e int) bool {
 		t := all[s]
 		return t != nil && wanted(s) && by.before.pass(t[0].hits[e], t[0].decoys[e], n, n)
 	}
 	var found []finding
-	tallies := all
+	tallies, sizes := all, w.sizes
 	if len(alive) < n {
-		tallies, sizes = count(alive, middle)
+		tallies, sizes = count(alive, w.middle)
 	}
 	for range 64 { // each round explains at least 30 observations; more sources than this is no workload
 		best, ok := strongest(tallies, sizes, n, by, eligible)
@@ -234,7 +246,7 @@ func explainFrom(observations, alive []observation, left float64, by *bar, wante
 		left -= best.share
 		found = append(found, best)
 		alive = rest
-		tallies, sizes = count(alive, middle)
+		tallies, sizes = count(alive, w.middle)
 	}
 	return found, alive
 }
@@ -346,13 +358,14 @@ func (m *Miner) evaluate(at source, p *parameter) {
 		return
 	}
 	observations := p.ordered()
-	found, left := explainFrom(observations, observations, 1, &accepted, anySource)
+	w := weigh(observations)
+	found, left := w.explain(observations, 1, &accepted, anySource)
 	for _, f := range found {
 		if !f.source.echo() {
 			p.feeds = append(p.feeds, m.feed(f, at, p, observations))
 		}
 	}
-	p.echoes = append(m.echoes(at, p, observations, found), m.faint(at, p, observations, left, found)...)
+	p.echoes = append(m.echoes(at, p, observations, found), m.faint(at, p, &w, left, found)...)
 	for _, f := range found {
 		f.explained = nil
 		p.found = append(p.found, f)
@@ -362,7 +375,7 @@ func (m *Miner) evaluate(at source, p *parameter) {
 func anySource(source) bool { return true }
 
 // faint finds what explains a little of what nothing else explains, of reads.
-func (m *Miner) faint(at source, p *parameter, observations, left []observation, found []finding) (out []Feed) {
+func (m *Miner) faint(at source, p *parameter, w *weighed, left []observation, found []finding) (out []Feed) {
 	if m.statements[at.statement()].statement.Write {
 		return nil
 	}
@@ -371,7 +384,7 @@ func (m *Miner) faint(at source, p *parameter, observations, left []observation,
 	for _, f := range found {
 		share, known[f.source] = share-f.share, true
 	}
-	more, _ := explainFrom(observations, left, share, &worthAsking, anySource)
+	more, _ := w.explain(left, share, &worthAsking, anySource)
 	for _, f := range more {
 		if f.source.echo() || known[f.source] || f.source.statement() == at.statement() {
 			continue

@@ -251,7 +251,7 @@ func why(m *migrate.Change) string {
 }
 
 func printMigration(w io.Writer, m *migrate.Change) error {
-	_, err := fmt.Fprintf(w, "%s is %s (%s), approved by %s\n", m.ID, m.State, strings.TrimPrefix(m.Title+": "+tables(m), ": "), m.Actor)
+	_, err := fmt.Fprintf(w, "%s is %s (%s: %s), approved by %s\n", m.ID, m.State, m.Title, tables(m), m.Actor)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func flowsCommand() *cobra.Command {
 		Use: "flows", Short: "The joins that the application does by hand: from which result column to which bind variable", Args: usage(cobra.NoArgs),
 		Long: `Lists where a value that one statement returned was bound in another shortly after, more often than by coincidence. After these
 come checks (the first statement is there to see whether there is a row: that decides whether the second follows),
-read-modify-writes (the second changes the row that the first read) siblings (two tables are read by the same value) and what is faint (too little of the second to be told for a flow, about which "helenus questions" asks). "race" says that the second is a write without IF, so what
+read-modify-writes (the second changes the row that the first read), siblings (two tables are read by the same value) and what is faint (too little of the second to be told for a flow, about which "helenus questions" asks). "race" says that the second is a write without IF, so what
 was read may have changed meanwhile.
 
 support   of the values bound that were looked at, how many had been returned shortly before; chance is how many of as many

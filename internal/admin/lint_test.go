@@ -31,7 +31,7 @@ func TestLintKnowsChanges(t *testing.T) {
 			if f.Statement != bad[i].Statement || f.Rule != bad[i].Rule {
 				continue
 			}
-			if answered := state == migrate.Serving; answered != (f.Severity == lint.Note) || answered != (f.Answers == "r-1") {
+			if answered := state == migrate.Serving; answered != (f.Severity == lint.Note) || answered != (f.ChangeID == "r-1") {
 				t.Errorf("%s: %+v", state, f)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/advisor/lint"
-	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/rules"
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/cycle"
@@ -261,11 +260,7 @@ func (s *Server) answers() (out []lint.Answer) {
 		if m.State != migrate.Serving {
 			continue
 		}
-		a := lint.Answer{ID: m.ID, Statements: m.Rewrite.Statements}
-		if kept, err := plan.ReadCopied(&m.Rewrite); err == nil && m.Rewrite.Kind == plan.Existing {
-			a.Table = kept.As.Keyspace + "." + kept.As.Name
-		}
-		out = append(out, a)
+		out = append(out, lint.Answer{ChangeID: m.ID, Statements: m.Rewrite.Statements, Table: m.Rewrite.Kept()})
 	}
 	return out
 }

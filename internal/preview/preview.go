@@ -5,7 +5,6 @@ package preview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/recommend"
@@ -191,7 +190,7 @@ func dropped(s *Subject) []string {
 	if s.Mig.Rewrite.Table == "" {
 		return []string{"It has no table. The advice is open again, and may be approved again."}
 	}
-	return []string{"DROP TABLE " + Table(s.Mig) + strings.TrimSuffix(entries(s.Mig), ",") + " (Cassandra may keep a snapshot of it, as auto_snapshot says).",
+	return []string{"DROP TABLE " + Table(s.Mig) + entries(s.Mig) + "; Cassandra may keep a snapshot of it, as auto_snapshot says.",
 		"The application's own table " + s.Mig.Rewrite.Keyspace + "." + s.Mig.Rewrite.Base + " is not touched.", "The advice is open again, and may be approved again. The table itself does not come back: it would be filled anew."}
 }
 
@@ -200,7 +199,7 @@ func entries(m *migrate.Change) string {
 	if m.Entries == 0 {
 		return ""
 	}
-	return ", " + words.Plural(int(m.Entries), "entry", "entries") + " when it was filled,"
+	return " (" + words.Plural(int(m.Entries), "entry", "entries") + " when it was filled)"
 }
 
 // withdrawn is what becomes of each table of a calendar that is withdrawn with all that serves.
