@@ -168,7 +168,7 @@ func TestDryRunsChangeNothing(t *testing.T) {
 		{[]string{"approve", "r-open"}, 0, []string{"Nothing was done", "464 ms of cluster work each second, 41 % of what its reads cost", "CREATE TABLE hotel.helenus_reservations_by_guest_id, about 13.6 MB", "1 write statement (0.7 a second in all)", "Freshness, with 3 replicas"}},
 		{[]string{"reject", "r-open", "--reason", "x"}, 0, []string{"Nothing changes in the cluster"}},
 		{[]string{"rollback", "r-serving"}, 0, []string{"run as the application wrote them", "60,000 entries"}},
-		{[]string{"drop", "r-rolled"}, 0, []string{"DROP TABLE hotel.helenus_reservations_by_guest_id, 60,000 entries"}},
+		{[]string{"drop", "r-rolled"}, 0, []string{"DROP TABLE hotel.helenus_reservations_by_guest_id (60,000 entries when it was filled)"}},
 		{[]string{"verify", "r-serving"}, 0, []string{"in both directions"}},
 		{[]string{"bypass", "on"}, 0, []string{"1 change serves nothing any more"}},
 		{[]string{"drop", "r-serving"}, exitRefused, []string{"r-serving is serving, so it would be refused"}},

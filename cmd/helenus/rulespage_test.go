@@ -212,7 +212,8 @@ Every statement has exactly one. A write of several tables is multi-table, too: 
 		line("| %s | %s | %s | %s | %s | %s | %s |", r.ID, r.Name, r.Severity, r.Says, r.Why, r.Fix, r.Method)
 	}
 	line(`
-With --live, L1 is a warning and L17 a note: the model was concluded from the traffic, and what was not said yet may be said.
+With --live, L1 is a warning and L17 a note: the model was concluded from the traffic, and what was not said yet may be said. What is wrong with a statement that a change answers now is a note without a fix, and
+so is L17 or L18 of a table by which a change finds rows: ` + "`change_id`" + ` names the change.
 
 ## Safety
 
