@@ -92,7 +92,7 @@ LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
 test: setup lint vet house $(with)
 	cd charts/test && $(GO) test -count 1 -timeout 10m ./...
 	cd internal/packaging && $(GO) test -count 1 -timeout 10m ./...
-	$(with) $(MAKE) --no-print-directory tests
+	$(with) -brief $(MAKE) --no-print-directory tests
 
 # The tests of the whole product mostly wait, for leases and for what is to be given up, and no two that carry out changes may do so before one
 # cluster: they run in two halves before a cluster each, beside all others. What failed is said once more at the end.
@@ -106,10 +106,10 @@ tests:
 	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
 
 tests-first:
-	.ci/tests $(with) $(GO) test -vet=off -timeout 40m -run '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -run '^($(halves))$$' ./cmd/helenus
 
 tests-second:
-	.ci/tests $(with) $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
 
 tests-others:
 	.ci/tests $(GO) test -vet=off -timeout 40m $(plain)

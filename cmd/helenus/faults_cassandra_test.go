@@ -17,6 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -47,27 +48,39 @@ func (s *shop) load(rows int) {
 	}
 }
 
-// filled is how far the table of a change is filled, as it stands in the keyspace of the fleet.
-func (s *shop) filled(state, id string) (done, total, claimed int, rows int64) {
+// filling is how far the table of a change is filled, as it stands in the keyspace of the fleet.
+type filling struct {
+	Total int
+	Rows  int64
+	Left  []struct {
+		exec.Range
+		Owner string
+	}
+}
+
+func (f filling) done() int { return f.Total - len(f.Left) }
+
+// begun are the parts that members have begun, by whom.
+func (f filling) begun() map[exec.Range]string {
+	begun := map[exec.Range]string{}
+	for _, p := range f.Left {
+		if p.Owner != "" {
+			begun[p.Range] = p.Owner
+		}
+	}
+	return begun
+}
+
+func (s *shop) filled(state, id string) (f filling) {
 	s.t.Helper()
 	var body []byte
 	if err := s.direct.Query("SELECT body FROM "+state+".state WHERE part = ? AND kind = ? AND seq = 0 AND id = ?", "1", migrate.KindBackfill, id).Scan(&body); err != nil {
 		s.t.Fatal(err)
 	}
-	var c struct {
-		Total int
-		Rows  int64
-		Left  []struct{ Owner string }
-	}
-	if err := json.Unmarshal(body, &c); err != nil {
+	if err := json.Unmarshal(body, &f); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, p := range c.Left {
-		if p.Owner != "" {
-			claimed++
-		}
-	}
-	return c.Total - len(c.Left), c.Total, claimed, c.Rows
+	return f
 }
 
 // TestLeaderKilledWhileFilling: of two members that fill a table the one that leads is killed in the midst. The other goes on from the checkpoint within 15 s, and the change is verified and
@@ -106,26 +119,35 @@ func TestLeaderKilledWhileFilling(t *testing.T) {
 	})
 	leader.kill()
 	killed := time.Now()
-	done, total, claimed, counted := s.filled(state, id)
-	t.Logf("the leader is killed when %d of %d parts are filled, %d of %d rows, and %d parts are being filled by both", done, total, counted, rows, claimed)
-	if done == 0 || done == total {
+	was := s.filled(state, id)
+	begun := was.begun()
+	t.Logf("the leader is killed when %d of %d parts are filled, %d of %d rows, and %d parts are being filled by both", was.done(), was.Total, was.Rows, rows, len(begun))
+	if was.done() == 0 || was.done() == was.Total {
 		t.Fatal("it was not in the midst")
 	}
-	var leads, goesOn time.Duration
-	await(t, "the other leads, and more is filled than the two had begun", func() bool {
+	var leads, goesOn, more time.Duration
+	await(t, "the other leads, has taken on a part of the one that is gone, and more is filled than the two had begun", func() bool {
+		since := time.Since(killed)
 		if leads == 0 && follower.fleet().Role == "leader" {
-			leads = time.Since(killed)
+			leads = since
 		}
-		if now, _, _, _ := s.filled(state, id); goesOn == 0 && now > done+claimed {
-			goesOn = time.Since(killed)
+		now := s.filled(state, id)
+		for part, owner := range now.begun() {
+			if before := begun[part]; goesOn == 0 && before != "" && before != owner {
+				goesOn = since
+			}
+		}
+		if more == 0 && now.done() > was.done()+len(begun) {
+			more = since
 		}
 		time.Sleep(50 * time.Millisecond)
-		return leads > 0 && goesOn > 0
+		return leads > 0 && goesOn > 0 && more > 0
 	})
-	if now, _, _, _ := s.filled(state, id); now < done {
-		t.Errorf("%d parts are filled, %d were", now, done)
+	if now := s.filled(state, id).done(); now < was.done() {
+		t.Errorf("%d parts are filled, %d were", now, was.done())
 	}
-	t.Logf("the other, which filled all the while, had filled more than was begun after %v, and leads after %v; at most %d of %d parts were filled again", goesOn.Round(100*time.Millisecond), leads.Round(100*time.Millisecond), claimed, total)
+	t.Logf("the other leads after %v, has taken on a part that the one that is gone had begun after %v, and has filled more than both had begun after %v; at most %d of %d parts were filled again",
+		leads.Round(100*time.Millisecond), goesOn.Round(100*time.Millisecond), more.Round(100*time.Millisecond), len(begun), was.Total)
 	if max(leads, goesOn) > 15*time.Second {
 		t.Error("that is more than 15 s")
 	}

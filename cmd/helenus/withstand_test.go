@@ -176,7 +176,7 @@ func (s *shop) write(address string) (stop func() (written, failed int64)) {
 				} else {
 					good.Add(1)
 				}
-				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond) // what is tried is to have processors, too
+				time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond) // what is tried is to have processors, too
 			}
 		})
 	}

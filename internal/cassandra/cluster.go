@@ -25,8 +25,11 @@ type Options struct {
 	Port    int    // native protocol port, the same on every node; 0: a free one
 	// DataCentres are those of the nodes, in turn; none: all are in one that is called datacenter1.
 	DataCentres []string
-	Durable     bool           // a write is on disk before it is acknowledged: slower, but a crash loses none
-	Extra       map[string]any // settings of cassandra.yaml that add to ours or replace them
+	// Brief nodes live for minutes and nobody measures them: Java compiles what they run quickly and not well, which saves a third of the processor
+	// time of a test, and two fifths of a start's. In a test they always are.
+	Brief   bool
+	Durable bool           // a write is on disk before it is acknowledged: slower, but a crash loses none
+	Extra   map[string]any // settings of cassandra.yaml that add to ours or replace them
 
 	// TLS and the credentials are for the wait until a node answers, where Extra demands them. Empty credentials
 	// mean Cassandra's first user, cassandra/cassandra.

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/child"
@@ -207,8 +208,12 @@ func (n *Node) launch() error {
 	if n.centre != "" { // which nobody waits for, but a node that has not heard of the others by then ends: a busy machine takes its time
 		ringDelay = 20000
 	}
+	compiler := "-XX:TieredStopAtLevel=4" // both of Java's compilers
+	if n.cluster.opt.Brief || testing.Testing() {
+		compiler = "-XX:TieredStopAtLevel=1" // the first alone
+	}
 	cmd := exec.Command(n.cluster.java,
-		"@"+n.optionsFile(), "-javaagent:"+agent,
+		"@"+n.optionsFile(), "-javaagent:"+agent, compiler,
 		"-Xms"+heap, "-Xmx"+heap, "-Xss512k", "-XX:+UseSerialGC", "-XX:+PerfDisableSharedMem", "-XX:+ExitOnOutOfMemoryError",
 		"-Djdk.attach.allowAttachSelf=true",
 		"-Dcassandra.config=file://"+n.configFile(),

@@ -55,6 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&opt.Dir, "dir", "", "directory for data, logs and the file ADDRESS; it is kept (default a temporary one)")
 	flags.StringVar(&opt.Host, "host", "", "address of the first node, in 127.0.0.0/8 (default chosen)")
 	flags.IntVar(&opt.Port, "port", 0, "native protocol port (default a free one)")
+	flags.BoolVar(&opt.Brief, "brief", false, "for minutes, and for nothing that is measured: a third less of processor time")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
