@@ -103,7 +103,7 @@ tests: export TESTS_FAILED := $(abspath $(BIN))/failed
 tests:
 	@mkdir -p $(BIN) && rm -f $(TESTS_FAILED)
 	$(MAKE) --no-print-directory -j 3 -k -O tests-first tests-second tests-others || { cat $(TESTS_FAILED); exit 1; }
-	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate' ./proxy ./proxy/pipe
+	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate|CutEverywhere' ./proxy ./proxy/pipe
 
 tests-first:
 	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -run '^($(halves))$$' ./cmd/helenus
@@ -114,7 +114,7 @@ tests-second:
 tests-others:
 	.ci/tests $(GO) test -vet=off -timeout 40m $(plain)
 	.ci/tests $(GO) test -vet=off -race -timeout 40m $(raced)
-	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants' ./rewrite
+	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers' ./rewrite ./internal/fleet
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:

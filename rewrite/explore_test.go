@@ -100,7 +100,7 @@ func TestWithoutClocks(t *testing.T) {
 			if !long() && (i%7 != 0 || i/7%len(ways) != w) {
 				continue
 			}
-			most := 1500
+			most := 600
 			switch {
 			case raced:
 				most = 10
