@@ -148,11 +148,12 @@ type active struct {
 	about   *plan.Rewrite
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
-	refuse               bool                            // a write whose entry can not be written is refused, rather than its reads turned back
-	holds                atomic.Int64                    // reasons not to serve that will be gone soon
-	turning              atomic.Int64                    // of which are orders to verify that are on their way
-	ordered              atomic.Pointer[<-chan struct{}] // the last of them: closed when it is stored
-	touched              atomic.Uint64                   // how often somebody else may have changed our table
+	refused              atomic.Pointer[map[string]string] // statements that it does not answer, by fingerprint: Cassandra refuses them
+	refuse               bool                              // a write whose entry can not be written is refused, rather than its reads turned back
+	holds                atomic.Int64                      // reasons not to serve that will be gone soon
+	turning              atomic.Int64                      // of which are orders to verify that are on their way
+	ordered              atomic.Pointer[<-chan struct{}]   // the last of them: closed when it is stored
+	touched              atomic.Uint64                     // how often somebody else may have changed our table
 	breaker              breaker
 	uptime               func() time.Duration
 	turn                 atomic.Uint64
@@ -438,6 +439,7 @@ func (e *Engine) publish(published []migrate.Published) {
 			a = next
 			e.active[p.ID] = a
 		}
+		a.refused.Store(&p.Refused)
 		a.set(p.Mode)
 		in[p.ID] = true
 		list = append(list, a)

@@ -197,6 +197,9 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 			if !a.serve.Load() && !a.shadow.Load() {
 				continue
 			}
+			if a.leaves(st, keyspace) {
+				continue
+			}
 			if read, refusal := a.change.Read(st, keyspace); refusal == nil && r.read == nil {
 				r.read = &readRule{a, read, &s.said}
 			}
@@ -210,6 +213,16 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 		}
 	}
 	return r.orNothing()
+}
+
+// leaves tells whether a statement is one that a change does not answer because Cassandra refuses it.
+func (a *active) leaves(st cql.Statement, keyspace string) bool {
+	refused := a.refused.Load()
+	if refused == nil || len(*refused) == 0 {
+		return false
+	}
+	_, there := (*refused)[cql.Fingerprint(st, keyspace).String()]
+	return there
 }
 
 func (r *rule) orNothing() *rule {

@@ -2,12 +2,14 @@ package rewrite
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -210,4 +212,81 @@ func TestAComparisonOfBeforeSuspendsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A statement that Cassandra refuses runs as it was written, and so do the others of its change if they are refused, too: then the change has failed. It is the change's
+// again once Cassandra answers it.
+func TestRefusedStatementRunsAsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const keys = "SELECT room, day, n FROM hotel.stays WHERE guest = ? ALLOW FILTERING"
+		w := newWorld(t)
+		w.fill(6, 2)
+		var forbidden atomic.Pointer[[]string]
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if list := forbidden.Load(); list != nil && slices.Contains(*list, q.Text) {
+				return exectest.Refuse("Guardrail allow_filtering violated: Querying with ALLOW FILTERING is not allowed")
+			}
+			return nil
+		})
+		forbidden.Store(&[]string{keys})
+		w.boot(starved())
+		defer func() { w.stop() }()
+		c := advice(t)
+		print, text, _, err := cql.FingerprintText(keys, "")
+		must(t, err)
+		c.Statements, c.Texts = append(c.Statements, print.String()), append(c.Texts, text)
+		_, err = w.engine.Approve(t.Context(), "m1", c, "ann")
+		must(t, err)
+		w.await(migrate.Shadow)
+		time.Sleep(25 * time.Hour)
+		w.await(migrate.Serving)
+		if got := w.ask(byGuest, str("guest1")); got.forwarded {
+			t.Errorf("the other statement is not served: %+v", got)
+		}
+		if got := w.ask(keys, str("guest1")); !got.forwarded || !got.failed {
+			t.Errorf("answered what Cassandra refuses: %+v", got)
+		}
+		if m := w.migration(); !strings.Contains(m.Refused[print.String()], "Guardrail") || len(m.Refused) != 1 {
+			t.Errorf("refused: %v", m.Refused)
+		}
+
+		w.stop() // a new process verifies, asks again for it alone, and still leaves it
+		w.boot(starved())
+		w.await(migrate.Serving)
+		if got := w.ask(keys, str("guest1")); !got.forwarded {
+			t.Errorf("answered after a start: %+v", got)
+		}
+
+		forbidden.Store(nil)
+		w.stop()
+		w.boot(starved())
+		w.await(migrate.Serving)
+		if got := w.ask(keys, str("guest1")); got.forwarded || got.failed {
+			t.Errorf("Cassandra answers it again, but it runs as written: %+v", got)
+		}
+		if m := w.migration(); len(m.Refused) != 0 {
+			t.Errorf("still refused: %v", m.Refused)
+		}
+	})
+}
+
+// A change all of whose statements Cassandra refuses has failed, with what it says.
+func TestAllStatementsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(6, 2)
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if q.Text == byGuest {
+				return exectest.Refuse("not today")
+			}
+			return nil
+		})
+		w.boot(starved())
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Failed)
+		if m := w.migration(); !strings.Contains(m.Reason, "not today") {
+			t.Errorf("%s: %s", m.State, m.Reason)
+		}
+	})
 }

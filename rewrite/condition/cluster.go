@@ -5,7 +5,7 @@ var (
 	Frames = &Condition{
 		ID: "C14", Title: "errors, tracing and payloads",
 		Says:  "The request asks for nothing beside the answer: no tracing, no custom payload, no option that Helenus does not know.",
-		Why:   "What comes back with the answer (trace id, warnings, payload) is of the statement that Cassandra ran. Where a look-up can not be read, the original runs, and its error is Cassandra's own.",
+		Why:   "What comes back with the answer (trace id, warnings, payload) is of the statement that Cassandra ran. Where a look-up can not be read, the original runs, and its error is Cassandra's own. A statement that Cassandra refuses (a guardrail forbids ALLOW FILTERING, a function was dropped) gets no answer of Helenus either: it is found before anything is served, runs as written, and is asked for again after each verification.",
 		Help:  "Nothing: a traced request runs as written. To see a served read, trace it without Helenus.",
 		Where: []Place{OfExecution},
 		CQL: `TRACING ON;

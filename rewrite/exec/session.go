@@ -366,6 +366,12 @@ func Internal(err error) bool {
 	return errors.As(err, &request) && request.Code() == gocql.ErrCodeServer
 }
 
+// Refused tells whether Cassandra says that a statement is not allowed at all.
+func Refused(err error) bool {
+	var request gocql.RequestError
+	return errors.As(err, &request) && (request.Code() == gocql.ErrCodeInvalid || request.Code() == gocql.ErrCodeSyntax)
+}
+
 // Unreachable tells whether Cassandra did not even answer.
 func Unreachable(err error) bool {
 	var request gocql.RequestError

@@ -77,7 +77,7 @@ func (f *fitted) Samples(ctx context.Context, most int, c gocql.Consistency) ([]
 	}
 	samples := make([]kind.Sample, len(alone))
 	for i, r := range alone {
-		samples[i].Read = &read{Read: r, of: f}
+		samples[i].Statement, samples[i].Read = r.Statement, &read{Read: r, of: f}
 		for _, values := range asked {
 			list := make([]proxy.Value, len(r.By))
 			for n, m := range r.By {

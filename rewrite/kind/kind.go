@@ -118,8 +118,9 @@ type Spoken interface {
 
 // Sample is a Read, and requests to compare its answers for.
 type Sample struct {
-	Read     Read
-	Requests []Request
+	Statement string // the fingerprint of the statement that Read is of
+	Read      Read
+	Requests  []Request
 }
 
 // Request is one read to run.

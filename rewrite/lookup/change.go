@@ -117,7 +117,7 @@ func (l *Fitted) Samples(ctx context.Context, most int, c gocql.Consistency) ([]
 	}
 	samples := make([]kind.Sample, len(alone))
 	for i, r := range alone {
-		samples[i] = kind.Sample{Read: &read{Read: r, of: l}, Requests: requests}
+		samples[i] = kind.Sample{Statement: r.Statement, Read: &read{Read: r, of: l}, Requests: requests}
 	}
 	return samples, nil
 }

@@ -3,11 +3,8 @@ package lookup
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -37,7 +34,7 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 			if err == nil {
 				return load.add(found, p.places)
 			}
-			if !refused(err) {
+			if !exec.Refused(err) {
 				return err
 			}
 			r.refused.keep(read.Several, true) // a guardrail, or an index of today: each by itself is always allowed
@@ -63,12 +60,6 @@ func (r *Reader) fetch(ctx context.Context, read *match.Read, bound [][]byte, ke
 		return nil, fmt.Errorf("fetch a row of %s: %w", read.LookUp.BaseName(), err)
 	}
 	return slices.Concat(found...), nil
-}
-
-// refused tells whether Cassandra says that a statement is not allowed at all.
-func refused(err error) bool {
-	var request gocql.RequestError
-	return errors.As(err, &request) && (request.Code() == gocql.ErrCodeInvalid || request.Code() == gocql.ErrCodeSyntax)
 }
 
 // portions shares keys among requests: those that differ in their partition alone go together.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -23,17 +25,28 @@ const failing = 3
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
 // or when the time is over, our own comparisons are enough.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
-	if have := r.get(); have.Served && !have.Hold {
+	have := r.get()
+	served := have.Served && !have.Hold
+	if served && len(have.Refused) == 0 {
 		return nil
 	}
 	samples, err := r.fitted().Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
 	if err != nil {
 		return err
 	}
+	own := false // we can ask by ourselves
 	for _, sample := range samples {
-		if err := m.sample(ctx, r, sample); err != nil {
+		if served && have.Refused[sample.Statement] == "" {
+			continue
+		}
+		refused, answered, err := m.sample(ctx, r, sample)
+		if err == nil && (answered || refused != nil) {
+			err = m.setAside(ctx, r, sample.Statement, refused)
+		}
+		if err != nil {
 			return err
 		}
+		own = own || refused == nil
 	}
 	// What was compared and the time in shadow are stored now and then, however many reads come.
 	look := time.NewTicker(max(min(time.Minute, m.settings.ShadowFor/10), time.Second))
@@ -48,13 +61,13 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		left := m.settings.ShadowFor - shadowed
 		compared, over := have.Earlier+have.Compared, left <= 0
 		m.comparedSoFar(r)
-		if len(samples) > 0 {
+		if own {
 			m.atMost(r, left)
 		}
 		r.mu.Lock()
 		failed := r.failed
 		r.mu.Unlock()
-		enough := have.Served || compared >= m.settings.ShadowReads || over && (len(samples) > 0 || compared >= m.settings.ShadowLeast) ||
+		enough := have.Served || compared >= m.settings.ShadowReads || over && (own || compared >= m.settings.ShadowLeast) ||
 			failed >= failing && failed > have.ByReads && have.ByOwn+have.ByRanges > 0
 		switch {
 		case enough && !have.Hold:
@@ -84,23 +97,85 @@ func (m *Manager) comparedSoFar(r *run) {
 	m.progress(r, "reads compared", have.Earlier+have.Compared, m.settings.ShadowReads)
 }
 
-// sample asks by ourselves, both ways.
-func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) error {
+// sample asks by ourselves, both ways. It returns what Cassandra says if it refuses the statement, for every request for which it was asked, as one alone may have a
+// value that is none; and whether it answered any, in vain or not.
+func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) (refused error, answered bool, err error) {
 	var left []kind.Request // for which the original fails
+	before := r.get().ByOwn
 	for _, q := range sample.Requests {
 		if len(left) < failing {
 			err := m.compare(ctx, r, sample.Read, q, nil, &r.m.ByOwn)
 			m.comparedSoFar(r) // a hundred scans of a large table take minutes
-			if !originalFails(err) {
-				if err != nil {
-					return err
-				}
+			switch {
+			case originalFails(err):
+			case originalRefused(err):
+				refused = err
+				continue
+			case err != nil:
+				return nil, false, err
+			default:
 				continue
 			}
 		}
 		left = append(left, q)
 	}
-	return m.compareRanges(ctx, r, sample.Read, left)
+	if answered = len(left) > 0 || r.get().ByOwn > before; answered {
+		refused = nil
+	}
+	return refused, answered, m.compareRanges(ctx, r, sample.Read, left)
+}
+
+// setAside has a statement run as it was written while Cassandra refuses it (a guardrail forbids it, or a function of it was dropped): what is no answer there must be
+// none here, and is no fault of the change. refused is nil when it is answered: then it is the change's again. If Cassandra refuses all that the change answers, that is the
+// error.
+func (m *Manager) setAside(ctx context.Context, r *run, statement string, refused error) error {
+	have := r.get()
+	if was := have.Refused[statement]; (was == "") == (refused == nil) {
+		return nil
+	}
+	now, text := maps.Clone(have.Refused), r.text(statement)
+	if refused == nil {
+		delete(now, statement)
+		text = "Cassandra answers this statement again, and so does the " + r.noun() + ": " + text
+	} else {
+		if now == nil {
+			now = map[string]string{}
+		}
+		now[statement] = refused.Error()
+		if !r.answersBeside(now) {
+			return refused
+		}
+		text = fmt.Sprintf("Cassandra refuses this statement (%v), so it runs as it was written: %s", refused, text)
+	}
+	err := m.record(ctx, r, func(x *Change) {
+		x.Refused = now
+		x.note(m.Now(), "", text)
+	})
+	if err == nil {
+		m.Log.Info("a statement is answered otherwise than before", "change_id", r.id, "statement", statement, "text", text)
+		m.publish()
+	}
+	return err
+}
+
+// answersBeside tells whether the change answers any statement beside those.
+func (r *run) answersBeside(refused map[string]string) bool {
+	fitted, rewrite := r.fitted(), r.get().Rewrite
+	for i, statement := range rewrite.Statements {
+		if _, there := refused[statement]; !there && i < len(rewrite.Texts) && fitted.Check(rewrite.Texts[i]) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// text is that of one of the change's statements.
+func (r *run) text(statement string) string {
+	rewrite := r.get().Rewrite
+	if i := slices.Index(rewrite.Statements, statement); i >= 0 && i < len(rewrite.Texts) {
+		return rewrite.Texts[i]
+	}
+	return statement
 }
 
 // originalError is an error of the application's own statement, not of a plan of ours.
@@ -112,6 +187,12 @@ func (e *originalError) Unwrap() error { return e.error }
 func originalFails(err error) bool {
 	var original *originalError
 	return errors.As(err, &original) && exec.Down(err) && (!exec.Unreachable(err) || errors.Is(err, gocql.ErrTimeoutNoResponse) || errors.Is(err, context.DeadlineExceeded))
+}
+
+// originalRefused tells whether Cassandra says that a statement, as it was written, is not allowed.
+func originalRefused(err error) bool {
+	var original *originalError
+	return errors.As(err, &original) && exec.Refused(err)
 }
 
 // Compare compares what Cassandra answered to a read (nil: ask) with what the change answers. A difference counts only if

@@ -53,6 +53,7 @@ type Published struct {
 	Mode    Mode
 	// OnEntryFailure is what becomes of a write whose entry can not be written: TurnBack or Refuse.
 	OnEntryFailure string
+	Refused        map[string]string // statements that it is not to answer, by fingerprint (Change.Refused)
 }
 
 // Settings of a Manager; zero values are replaced by the defaults named.
@@ -509,7 +510,7 @@ func (m *Manager) publish() {
 			mode.Serve, mode.Shadow = false, false
 		}
 		if f := r.fitted(); mode != (Mode{}) && f != nil {
-			out = append(out, Published{r.m.ID, &r.rewrite, f, r.runner, mode, r.m.OnEntryFailure})
+			out = append(out, Published{r.m.ID, &r.rewrite, f, r.runner, mode, r.m.OnEntryFailure, r.m.Refused})
 		}
 		r.mu.Unlock()
 	}

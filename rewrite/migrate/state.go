@@ -187,6 +187,9 @@ type Change struct {
 	Filled bool   `json:"filled,omitempty"`
 	// Throttle is the pace that a person ordered.
 	Throttle Throttle `json:"throttle,omitzero"`
+	// Refused are those of its statements that Cassandra itself refuses as they were written, by fingerprint, with what it says: they run as written. The
+	// map is not changed, but replaced.
+	Refused map[string]string `json:"refused,omitempty"`
 	// Despite are the conditions that were overruled when it was approved.
 	Despite []plan.Overrule `json:"despite,omitempty"`
 

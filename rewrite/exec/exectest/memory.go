@@ -163,7 +163,8 @@ func (f *failure) Code() int       { return f.code }
 func (f *failure) Message() string { return f.message }
 func (f *failure) Error() string   { return f.message }
 
-func refusal(message string) error { return &failure{gocql.ErrCodeInvalid, message} }
+// Refuse is what Cassandra answers to a statement that is not allowed.
+func Refuse(message string) error { return &failure{gocql.ErrCodeInvalid, message} }
 
 // Answers by which Cassandra says that it could not do it now, that it failed by its own fault, and that it may not.
 var (
@@ -301,7 +302,7 @@ func (m *Memory) Redefine(t schema.Table) {
 func (m *Memory) table(ref cql.TableRef) (*table, error) {
 	t := m.tables[ref.Keyspace+"."+ref.Table]
 	if t == nil {
-		return nil, refusal("unconfigured table " + ref.String())
+		return nil, Refuse("unconfigured table " + ref.String())
 	}
 	return t, nil
 }
@@ -310,13 +311,13 @@ func (m *Memory) table(ref cql.TableRef) (*table, error) {
 func value(t *table, column string, term cql.Term, values [][]byte) ([]byte, error) {
 	if marker, ok := term.(*cql.Marker); ok {
 		if marker.Index >= len(values) {
-			return nil, refusal("too few values")
+			return nil, Refuse("too few values")
 		}
 		return values[marker.Index], nil
 	}
 	l, ok := term.(*cql.Literal)
 	if !ok {
-		return nil, refusal("not a value: " + term.String())
+		return nil, Refuse("not a value: " + term.String())
 	}
 	kind := "bigint"
 	if c := t.Column(column); c != nil {
@@ -344,7 +345,7 @@ func encode(l *cql.Literal, kind string) ([]byte, error) {
 	case l.Kind == cql.LiteralBlob:
 		return hex.DecodeString(strings.TrimPrefix(l.Text, "0x"))
 	}
-	return nil, refusal("no such literal here: " + l.String())
+	return nil, Refuse("no such literal here: " + l.String())
 }
 
 func number(term cql.Term, values [][]byte) (int64, error) {
@@ -358,7 +359,7 @@ func number(term cql.Term, values [][]byte) (int64, error) {
 	if l, ok := term.(*cql.Literal); ok {
 		return strconv.ParseInt(l.Text, 10, 64)
 	}
-	return 0, refusal("not a number: " + term.String())
+	return 0, Refuse("not a number: " + term.String())
 }
 
 // timeToLive is a number, or a null, which Cassandra takes for 0.
@@ -369,7 +370,7 @@ func timeToLive(term cql.Term, values [][]byte) (int64, error) {
 	return number(term, values)
 }
 
-var errKey = refusal("the whole primary key is needed")
+var errKey = Refuse("the whole primary key is needed")
 
 // keyName is a primary key, or the beginning of one, as one string: that of a longer key begins with it.
 func keyName(key [][]byte) string {
@@ -413,7 +414,7 @@ func (t *table) equalities(where []cql.Relation, values [][]byte) (map[string][]
 	out := map[string][]byte{}
 	for _, r := range where {
 		if r.Op != cql.OpEQ || len(r.Columns) != 1 {
-			return nil, refusal("only equalities here")
+			return nil, Refuse("only equalities here")
 		}
 		v, err := value(t, r.Columns[0], r.Value, values)
 		if err != nil {
@@ -467,7 +468,7 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 			cleared = append(cleared, d.Column)
 		}
 	default:
-		return refusal("no such statement here: " + st.String())
+		return Refuse("no such statement here: " + st.String())
 	}
 	t, err := m.table(ref)
 	if err != nil {
@@ -479,7 +480,7 @@ func (m *Memory) write(st cql.Statement, values [][]byte, fallback *int64) error
 	}
 	if s, ok := st.(*cql.Insert); ok {
 		if len(s.Columns) != len(s.Values) {
-			return refusal("unmatched column names and values")
+			return Refuse("unmatched column names and values")
 		}
 		for i, c := range s.Columns {
 			v, err := value(t, c, s.Values[i], values)

@@ -130,7 +130,7 @@ func (m *Memory) selected(t *table, r *row, e cql.Expr) ([]byte, error) {
 	switch e := e.(type) {
 	case *cql.ColumnRef:
 		if t.Column(e.Name) == nil {
-			return nil, refusal("undefined column " + e.Name)
+			return nil, Refuse("undefined column " + e.Name)
 		}
 		return m.column(t, r, e.Name), nil
 	case *cql.FunctionCall:
@@ -152,7 +152,7 @@ func (m *Memory) selected(t *table, r *row, e cql.Expr) ([]byte, error) {
 			return exec.FromInt32(int32(c.expires - m.Now().Unix())), nil // #nosec G115
 		}
 	}
-	return nil, refusal("no such selection here: " + e.String())
+	return nil, Refuse("no such selection here: " + e.String())
 }
 
 func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte) (bool, error) {
@@ -172,7 +172,7 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 		}
 		column := t.Column(rel.Columns[0])
 		if column == nil {
-			return false, refusal("undefined column " + rel.Columns[0])
+			return false, Refuse("undefined column " + rel.Columns[0])
 		}
 		if marker, ok := rel.Value.(*cql.Marker); ok && rel.Op == cql.OpIn {
 			if !listed(values[marker.Index], m.column(t, r, column.Name)) {
@@ -198,7 +198,7 @@ func (m *Memory) matches(t *table, r *row, where []cql.Relation, values [][]byte
 				return false, nil
 			}
 		default:
-			return false, refusal("no such operator here: " + rel.Op.String())
+			return false, Refuse("no such operator here: " + rel.Op.String())
 		}
 	}
 	return true, nil
@@ -242,5 +242,5 @@ func (m *Memory) system(s *cql.Select, values [][]byte) (exec.Answer, error) {
 	case "local":
 		return exec.Answer{Columns: []string{"partitioner"}, Rows: [][][]byte{{[]byte("org.apache.cassandra.dht.Murmur3Partitioner")}}}, nil
 	}
-	return exec.Answer{}, refusal("unconfigured table " + s.Table.String())
+	return exec.Answer{}, Refuse("unconfigured table " + s.Table.String())
 }

@@ -17,9 +17,10 @@ import (
 
 // Read is a SELECT that the look-up can answer.
 type Read struct {
-	LookUp *LookUp
-	Find   string // keys of the entries: values of By, limit
-	Fetch  string // the application's SELECT narrowed to one row: the values of Bound, then key...
+	LookUp    *LookUp
+	Statement string // the fingerprint of the application's SELECT
+	Find      string // keys of the entries: values of By, limit
+	Fetch     string // the application's SELECT narrowed to one row: the values of Bound, then key...
 	// Several is Fetch for one row of each of several partitions: the values of Bound, then the list of partition keys, then the rest of
 	// the key. The partition key is a further column of its rows, the last. "" if there is no such statement.
 	Several string
@@ -93,10 +94,15 @@ func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *conditi
 	if t := s.Table.In(keyspace); t.Keyspace != l.Keyspace || t.Table != l.Rewrite.Base {
 		return nil, condition.Columns.Refuse("reads %s, not %s", t, l.BaseName())
 	}
-	if !l.statements[cql.Fingerprint(st, keyspace).String()] {
+	fingerprint := cql.Fingerprint(st, keyspace).String()
+	if !l.statements[fingerprint] {
 		return nil, condition.Columns.Refuse("this statement is not among those that were approved")
 	}
-	return l.compile(s)
+	r, refusal := l.compile(s)
+	if refusal == nil {
+		r.Statement = fingerprint
+	}
+	return r, refusal
 }
 
 func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
