@@ -97,6 +97,9 @@ func (f *designFlags) run(c *cobra.Command, file string) error {
 		return usageError{err}
 	}
 	w, o, err := f.read(file)
+	if err == nil {
+		err = checkTypes(c.ErrOrStderr(), file, w.Graph)
+	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -319,7 +322,7 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 	if len(part.Statements) == 0 {
 		return nil, o, fmt.Errorf("%s: there are no statements to design for", file)
 	}
-	return w, o, nil
+	return w, o, checkWeights(file, part, mixes)
 }
 
 // asked is a table, or the plan of a statement over tables, that somebody would have chosen.
