@@ -199,15 +199,14 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 	}
 	return func(file string, lookup func(string) (string, bool)) (*Settings, error) {
 		s := Defaults()
+		var wrong []error
 		if file != "" {
-			if err := s.readFile(file); err != nil {
-				return nil, err
-			}
+			wrong = append(wrong, s.readFile(file))
 		}
 		for _, one := range All() {
 			if text, ok := lookup(one.Env); ok {
 				if err := s.value(one).Set(text); err != nil {
-					return nil, fmt.Errorf("environment variable %s: %w", one.Env, err)
+					wrong = append(wrong, fmt.Errorf("environment variable %s: %w", one.Env, err))
 				}
 			}
 			if flags.Changed(one.Name) {
@@ -215,7 +214,7 @@ func Flags(flags *pflag.FlagSet, only ...string) func(file string, lookup func(s
 			}
 		}
 		s.completeContactPoints()
-		return s, s.Validate()
+		return s, errors.Join(append(wrong, s.Validate())...)
 	}
 }
 

@@ -71,6 +71,9 @@ func TestPrecedence(t *testing.T) {
 func TestBadInputSaysWhere(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":   {"listen: 127.0.0.1:1\ncontact-point: x:1\n", `helenus.yaml:2:1: unknown key "contact-point"; the nearest known key is "contact-points"`},
+		"key of no kin": {"upstreem: a:1\n", "unknown key \"upstreem\"; `helenus --help` names all"},
+		"three faults":  {"contact-points: a:1\nshadow-for: 10 parsecs\nlisten: [\"\"]\nworkers: many\n", `helenus.yaml:2:1: shadow-for: "10 parsecs"`},
+		"and the last":  {"contact-points: a:1\nshadow-for: 10 parsecs\nlisten: [\"\"]\nworkers: many\n", `helenus.yaml:4:1: workers: "many"`},
 		"key twice":     {"listen: a:1\nlisten: b:1\n", `listen`},
 		"not a number":  {"workers: many\n", `helenus.yaml:1:1: workers: "many" is not a whole number`},
 		"not a bool":    {"pprof: perhaps\n", `"perhaps" is neither true nor false`},

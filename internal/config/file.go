@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// readFile reads a YAML file of settings over s. Errors name file, line and column.
+// readFile reads a YAML file of settings over s. Errors name file, line and column; all that is wrong is in one, and what is right is taken.
 func (s *Settings) readFile(path string) error {
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -28,10 +29,11 @@ func (s *Settings) read(path string, text []byte) error {
 		known[one.Name] = one
 	}
 	seen := map[string]bool{}
+	var wrong []error
 	for _, doc := range file.Docs {
 		entries, err := mapping(path, doc.Body)
 		if err != nil {
-			return err
+			wrong = append(wrong, err)
 		}
 		for _, entry := range entries {
 			key := entry.Key.String()
@@ -40,9 +42,11 @@ func (s *Settings) read(path string, text []byte) error {
 			one, ok := known[key]
 			switch {
 			case !ok:
-				return fmt.Errorf("%s: unknown key %q; the nearest known key is %q", where, key, nearest(key))
+				wrong = append(wrong, fmt.Errorf("%s: unknown key %q%s", where, key, hint(key)))
+				continue
 			case seen[key]:
-				return fmt.Errorf("%s: key %q stands twice", where, key)
+				wrong = append(wrong, fmt.Errorf("%s: key %q stands twice", where, key))
+				continue
 			}
 			seen[key] = true
 			text, err := scalar(entry.Value)
@@ -50,11 +54,11 @@ func (s *Settings) read(path string, text []byte) error {
 				err = s.value(one).Set(text)
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w", where, key, err)
+				wrong = append(wrong, fmt.Errorf("%s: %s: %w", where, key, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 func mapping(path string, body ast.Node) ([]*ast.MappingValueNode, error) {
@@ -95,15 +99,18 @@ func scalar(n ast.Node) (string, error) {
 	}
 }
 
-// nearest is the known key that takes the fewest edits to reach.
-func nearest(key string) string {
-	best, at := "", 1<<30
+// hint names the known key that takes the fewest edits to reach, if that is less than writing half of it anew.
+func hint(key string) string {
+	best, least := "", len(key)/2+1
 	for _, one := range All() {
-		if d := distance(key, one.Name); d < at {
-			best, at = one.Name, d
+		if d := distance(key, one.Name); d < least {
+			best, least = one.Name, d
 		}
 	}
-	return best
+	if best == "" {
+		return "; `helenus --help` names all"
+	}
+	return fmt.Sprintf("; the nearest known key is %q", best)
 }
 
 // distance is the Levenshtein distance.
