@@ -221,6 +221,9 @@ func (a *Advice) Recommendation(id string) *Recommendation {
 // Executable reports whether Helenus can carry it out, once approved; else it is advice to people.
 func (r *Recommendation) Executable() bool { return r.Kind != Keep && r.Kind != ApplicationChange }
 
+// Undecided tells whether a person has it to decide about: what says that all is well is for reading only.
+func (r *Recommendation) Undecided() bool { return r.State == Open && r.Kind != Keep }
+
 // Judge says whether a change would be a correct answer to its statements under the traffic seen. A verdict that
 // refuses with no statement refuses the whole.
 type Judge interface {

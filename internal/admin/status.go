@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -98,7 +97,7 @@ func (s *Server) advice(ctx context.Context, st *Status) error {
 	}
 	for i := range all {
 		one := &all[i]
-		if one.State != recommend.Open || one.Kind == recommend.Keep {
+		if !one.Undecided() {
 			continue
 		}
 		w := Waiting{one.ID, "advice: " + one.Title, "helenus explain " + one.ID}

@@ -24,6 +24,7 @@ type overviewPage struct {
 	Sub      string
 	Problems []problem
 	Waiting  []recommend.Recommendation // for a person, what saves most first
+	Others   int                        // that wait, too, and can not be approved: changes to the application, and what a condition forbids
 	Changes  []migrate.Change           // that are not over
 	Checks   []admin.Check
 	Learning string // what is to come, if there is no advice yet
@@ -86,8 +87,11 @@ func (c *console) overviewOf(r *request) (*overviewPage, error) {
 		}
 	}
 	for i := range advice.Recommendations {
-		if x := &advice.Recommendations[i]; preview.Approvable(x) {
+		switch x := &advice.Recommendations[i]; {
+		case preview.Approvable(x):
 			p.Waiting = append(p.Waiting, *x)
+		case x.Undecided():
+			p.Others++
 		}
 	}
 	bySaving(p.Waiting)
@@ -105,7 +109,11 @@ func (c *console) overviewOf(r *request) (*overviewPage, error) {
 		p.Problems = append(p.Problems, problem{"Advice: " + text, "/ui/recommendations"})
 	}
 	p.Answer = c.traffic(&said, connected)
-	p.Sub = fmt.Sprintf("%s; %s.", plural(serve, "change serves", "changes serve"), cmp.Or(map[bool]string{true: "nothing waits for you"}[len(p.Waiting) == 0], plural(len(p.Waiting), "waits for you", "wait for you")))
+	waits := "nothing waits for you"
+	if n := len(p.Waiting) + p.Others; n > 0 {
+		waits = plural(n, "waits for you", "wait for you")
+	}
+	p.Sub = fmt.Sprintf("%s; %s.", plural(serve, "change serves", "changes serve"), waits)
 	p.Learning = learning(&advice, said.Requests)
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/access"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -24,7 +25,7 @@ var pages = []struct {
 	path string
 	says []string
 }{
-	{"/ui/", []string{"Forwarding 4,200 requests/s for 1 application; added 39.7 µs at p99. 1 change serves; 1 waits for you.", "r-suspended is suspended", "Look up reservations by guest_id", "saves 52.9 ms of cluster work each second"}},
+	{"/ui/", []string{"Forwarding 4,200 requests/s for 1 application; added 39.7 µs at p99. 1 change serves; 3 wait for you.", "r-suspended is suspended", "Look up reservations by guest_id", "saves 52.9 ms of cluster work each second"}},
 	{"/ui/recommendations", []string{"3 open: together they would save", "52.9 ms/s", "2.1 times as long", "13.6 MB", "high", "/ui/changes/r-46cc57", "for people to do", "something stands in the way"}},
 	{"/ui/recommendations?show=decided", []string{"serving", "r-rolled"}},
 	{"/ui/recommendations?show=kept", []string{"Keep reading hotels by its index on city", "nothing to do"}},
@@ -455,6 +456,25 @@ func TestWords(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestNothingWaits: what waits for a person is counted on the overview whether Helenus can carry it out or not, as in `helenus status`.
+func TestNothingWaits(t *testing.T) {
+	f := hotel(t)
+	for i := range f.advice.Recommendations {
+		f.advice.Recommendations[i].State = recommend.Rejected
+	}
+	if body := f.get("/ui/").Body.String(); !strings.Contains(body, "nothing waits for you") || strings.Contains(body, "not for Helenus to carry out") {
+		t.Errorf("something waits:\n%s", body)
+	}
+	own := &f.advice.Recommendations[0]
+	own.Kind, own.State = recommend.ApplicationChange, recommend.Open
+	body := f.get("/ui/").Body.String()
+	for _, text := range []string{"1 waits for you", "1 more is not for Helenus to carry out"} {
+		if !strings.Contains(body, text) {
+			t.Errorf("%q is missing:\n%s", text, body)
 		}
 	}
 }
