@@ -1,7 +1,6 @@
 package design
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // The design in JSON (docs/schema/design.json).
@@ -268,10 +268,7 @@ func (d *Design) JSON(w io.Writer) error {
 		}
 		out.Compared = append(out.Compared, j)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
+	return words.JSON(w, out)
 }
 
 func (t *Table) toJSON(use uses) tableJSON {

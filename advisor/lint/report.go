@@ -1,22 +1,19 @@
 package lint
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/rules"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error { return encodeJSON(w, r) }
 
 func encodeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return words.JSON(w, v)
 }
 
 // Text writes the report for people.

@@ -1,10 +1,10 @@
 package options
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // The report in JSON.
@@ -107,10 +107,7 @@ func (r *Report) JSON(w io.Writer, top int) error {
 		}
 		d.Options = append(d.Options, x)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(d)
+	return words.JSON(w, d)
 }
 
 // nonNil is the list, empty instead of null.

@@ -7,14 +7,14 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 )
 
-// words bounds how many different fields, and how many queries, a workload may have.
+// setWords bounds how many different fields, and how many queries, a workload may have.
 const (
-	words     = 8
-	maxFields = words * 64
+	setWords  = 8
+	maxFields = setWords * 64
 )
 
 // set is a set of fields, or of queries, by their numbers. It is comparable.
-type set [words]uint64
+type set [setWords]uint64
 
 func (s set) with(i int) set {
 	s[i/64] |= 1 << (i % 64)

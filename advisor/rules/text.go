@@ -1,13 +1,13 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Report is what the rules make of each query of a workload.
@@ -173,8 +173,5 @@ func (r *Report) JSON(w io.Writer) error {
 		}
 		out.Statements = append(out.Statements, j)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
+	return words.JSON(w, out)
 }

@@ -59,7 +59,7 @@ func below(g *Grammar, t *Tree) bool {
 		env[v] = valuesOf(t)[i]
 	}
 	ok := false
-	words(p.Body, env, t.Children, func(_ map[string]string, rest []*Tree) bool {
+	spelled(p.Body, env, t.Children, func(_ map[string]string, rest []*Tree) bool {
 		ok = ok || len(rest) == 0
 		return ok
 	})
@@ -69,9 +69,9 @@ func below(g *Grammar, t *Tree) bool {
 	return ok
 }
 
-// words calls then with what is left of the children after each way to match the expression, until it returns true.
+// spelled calls then with what is left of the children after each way to match the expression, until it returns true.
 // Variables that a bind introduces are bound by the first symbol that has them.
-func words(e *Expr, env map[string]string, kids []*Tree, then func(map[string]string, []*Tree) bool) bool {
+func spelled(e *Expr, env map[string]string, kids []*Tree, then func(map[string]string, []*Tree) bool) bool {
 	switch e.op {
 	case empty:
 		return then(env, kids)
@@ -94,23 +94,23 @@ func words(e *Expr, env map[string]string, kids []*Tree, then func(map[string]st
 			return then(env, kids)
 		}
 		rest := &Expr{op: seq, Parts: e.Parts[1:]}
-		return words(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool { return words(rest, env, left, then) })
+		return spelled(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool { return spelled(rest, env, left, then) })
 	case alt:
 		for _, p := range e.Parts {
-			if words(p, env, kids, then) {
+			if spelled(p, env, kids, then) {
 				return true
 			}
 		}
 		return false
 	case option:
-		return then(env, kids) || words(e.Parts[0], env, kids, then)
+		return then(env, kids) || spelled(e.Parts[0], env, kids, then)
 	case plus:
-		return words(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool {
-			return words(Star(e.Parts[0]), env, left, then)
+		return spelled(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool {
+			return spelled(Star(e.Parts[0]), env, left, then)
 		})
 	case repeat:
-		return then(env, kids) || words(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool {
-			return len(left) < len(kids) && words(e, env, left, then)
+		return then(env, kids) || spelled(e.Parts[0], env, kids, func(env map[string]string, left []*Tree) bool {
+			return len(left) < len(kids) && spelled(e, env, left, then)
 		})
 	case bind:
 		inner := map[string]string{}
@@ -120,7 +120,7 @@ func words(e *Expr, env map[string]string, kids []*Tree, then func(map[string]st
 		for _, v := range e.Vars {
 			inner[v] = "" // not yet known
 		}
-		return words(e.Parts[0], inner, kids, func(after map[string]string, left []*Tree) bool {
+		return spelled(e.Parts[0], inner, kids, func(after map[string]string, left []*Tree) bool {
 			outer := map[string]string{}
 			for k := range env {
 				outer[k] = after[k]

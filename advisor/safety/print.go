@@ -1,10 +1,11 @@
 package safety
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Text writes findings for people.
@@ -112,10 +113,7 @@ type (
 
 // JSON writes findings for programs.
 func JSON(out io.Writer, list []*Finding) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(Document(list))
+	return words.JSON(out, Document(list))
 }
 
 // Document is the findings as they stand in JSON.

@@ -1,9 +1,10 @@
 package timeline
 
 import (
-	"encoding/json"
 	"io"
 	"math"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // The calendar in JSON (docs/schema/timeline.json).
@@ -111,10 +112,7 @@ func (c *Calendar) JSON(w io.Writer) error {
 	for _, b := range c.Baselines {
 		out.Baselines = append(out.Baselines, baselineJSON{b.Name, b.Cost, c.Less(b), b.Steps, b.Tables, math.Round(b.Bytes), b.Proven})
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
+	return words.JSON(w, out)
 }
 
 func (x *Step) json() stepJSON {

@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/solve/coin"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 func main() {
@@ -68,9 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if *asJSON {
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(results); err != nil {
+		if err := words.JSON(stdout, results); err != nil {
 			_, _ = fmt.Fprintln(stderr, "advisor:", err)
 			return 1
 		}

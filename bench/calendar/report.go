@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/bench/contest"
 	"github.com/helenus-db/helenus/internal/chart"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // report is everything that a run came to, as it stands in the JSON file.
@@ -110,9 +110,7 @@ func (b *bench) write() error {
 }
 
 func (r *report) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return words.JSON(w, r)
 }
 
 // svg draws the cumulative latency of each.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // report is what stands in the JSON file.
@@ -193,9 +194,7 @@ func (r *report) write(folder string) error {
 }
 
 func (r *report) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return words.JSON(w, r)
 }
 
 func (r *report) markdown(w io.Writer) error {

@@ -1,10 +1,11 @@
 package contest
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Result is everything that a contest came to, as it stands in the JSON file.
@@ -217,9 +218,7 @@ func (r *Result) Enter(requests []*Request, mixes []string, tally *Tally, said f
 
 // JSON writes the result for programs.
 func (r *Result) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(r)
+	return words.JSON(w, r)
 }
 
 // rounded keeps four figures, so that texts do not claim more than was measured.

@@ -16,7 +16,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,6 +32,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/solve/coin"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 func main() {
@@ -155,9 +155,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
 		m.Incomplete = err.Error()
 	}
 	if s.json {
-		encoder := json.NewEncoder(stdout)
-		encoder.SetIndent("", "  ")
-		return errors.Join(err, encoder.Encode(m))
+		return errors.Join(err, words.JSON(stdout, m))
 	}
 	return errors.Join(err, r.Text(stdout, s.top), m.Text(stdout))
 }

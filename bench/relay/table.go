@@ -1,9 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // row is a line of the table.
@@ -28,9 +29,7 @@ func (r row) judge() row {
 
 func write(out io.Writer, rows []row, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(rows)
+		return words.JSON(out, rows)
 	}
 	fmt.Fprintf(out, "%-68s %9s %9s %9s  %-8s %9s %9s\n", "", "direct", "splice", "helenus", "", "measured", "must be")
 	for _, r := range rows {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/chart"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // result is what stands in the JSON file.
@@ -156,9 +156,7 @@ func (r *result) write(folder string) error {
 }
 
 func (r *result) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return words.JSON(w, r)
 }
 
 func (r *result) markdown(w io.Writer) error {

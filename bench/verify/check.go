@@ -232,7 +232,7 @@ func (c *check) query(ctx context.Context, i int, with reference.Parameters, o p
 func inLines(rows [][]any) []string {
 	list := make([]string, len(rows))
 	for i, row := range rows {
-		list[i] = words(row)
+		list[i] = canonical(row)
 	}
 	return list
 }
@@ -397,10 +397,10 @@ func (c *check) compare(ctx context.Context, t, definition *model.Table, held fu
 		return err
 	}
 	var want, got []string
-	if err := c.at.oracle.Contents(definition, func(row []any) error { want = append(want, words(row)); return nil }); err != nil {
+	if err := c.at.oracle.Contents(definition, func(row []any) error { want = append(want, canonical(row)); return nil }); err != nil {
 		return fmt.Errorf("the reference's contents of %s: %w", t, err)
 	}
-	if err := held(func(row []any) error { got = append(got, words(row)); return nil }); err != nil {
+	if err := held(func(row []any) error { got = append(got, canonical(row)); return nil }); err != nil {
 		return c.failed(ctx, d, err)
 	}
 	if d.Missing, d.Extra = apart(want, got, 10); len(d.Missing)+len(d.Extra) == 0 {
@@ -434,7 +434,7 @@ func (c *check) written(w Write, with reference.Parameters) Difference {
 func inWords(with reference.Parameters) map[string]string {
 	made := map[string]string{}
 	for name, values := range with {
-		made[name] = words(values)
+		made[name] = canonical(values)
 	}
 	return made
 }

@@ -14,8 +14,8 @@ import (
 	"gopkg.in/inf.v0"
 )
 
-// words writes values so that equal ones look the same: whole and floating numbers of one value do, null and empty do not.
-func words(values []any) string {
+// canonical writes values so that equal ones look the same: whole and floating numbers of one value do, null and empty do not.
+func canonical(values []any) string {
 	parts := make([]string, len(values))
 	for i, v := range values {
 		parts[i] = word(v)
@@ -52,7 +52,7 @@ func word(value any) string {
 	case *inf.Dec:
 		return v.String()
 	case []any:
-		return "(" + words(v) + ")"
+		return "(" + canonical(v) + ")"
 	}
 	return fmt.Sprintf("%T %v", value, value)
 }

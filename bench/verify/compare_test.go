@@ -6,7 +6,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	got := words([]any{nil, "", "null", int64(3), 3.0, 3.5, true, time.Unix(0, 0), []byte{1}, []any{int64(1), nil}})
+	got := canonical([]any{nil, "", "null", int64(3), 3.0, 3.5, true, time.Unix(0, 0), []byte{1}, []any{int64(1), nil}})
 	if want := `null, "", "null", 3, 3, 3.5, true, 1970-01-01T00:00:00.000, 0x01, (1, null)`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

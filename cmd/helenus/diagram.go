@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // diagramFlags are what `helenus diagram` is asked for.
@@ -86,9 +86,7 @@ func (f *diagramFlags) run(c *cobra.Command, args []string) error {
 		write = func(w io.Writer) error { return mermaid.Write(w, p) }
 	case "json":
 		write = func(w io.Writer) error {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(p)
+			return words.JSON(w, p)
 		}
 	}
 	if f.out == "" {

@@ -48,8 +48,8 @@ var mayImport = map[string][]string{
 	"rewrite/existing": {"rewrite/lookup", "rewrite/lookup/", "rewrite/kind", "rewrite/kinds", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
 	"rewrite/rehearse": {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
-	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard"},
-	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/change", "internal/chart", "internal/child", "internal/config", "internal/fleet", "internal/guard"},
+	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard", "internal/words"},
+	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/change", "internal/chart", "internal/child", "internal/config", "internal/fleet", "internal/guard", "internal/words"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
 	"internal/change":   {"capture/store"},                                                                              // the record that all share who advise, carry out and show: below them

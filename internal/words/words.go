@@ -1,4 +1,4 @@
-// Package words says numbers as people do, for all that people read: durations, sizes, rates and counts, with three digits that matter.
+// Package words says numbers as people do, for all that people read: durations, sizes, rates and counts, with three digits that matter; and JSON that they can read.
 //
 // It imports nothing of ours.
 package words

@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +11,7 @@ import (
 	align "github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/helenus-db/helenus/internal/chart"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // WriteParameters writes the parameters as cost.ReadCassandra reads them: what --cost of `helenus design` and `cost` of `helenus run`
@@ -83,9 +83,7 @@ func (r *Result) quality() string {
 
 // JSON writes the result with all measurements.
 func (r *Result) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return words.JSON(w, r)
 }
 
 // Text writes the result for a person.
