@@ -130,11 +130,7 @@ func (k *maker) listOffers() []*offer {
 		base := k.model.Table(r.access.Keyspace, r.access.Table)
 		own := k.Schema.Table(r.access.Keyspace, r.access.Table)
 		found, refused := false, []string(nil)
-		for _, column := range r.access.Equality {
-			c := own.Column(column)
-			if c == nil || c.Kind != schema.Regular {
-				continue
-			}
+		for _, column := range askedBy(own, r.access.Equality) {
 			found = true
 			o := findOffer(out, own, column)
 			if o == nil {
@@ -160,6 +156,26 @@ func (k *maker) listOffers() []*offer {
 		}
 	}
 	return out
+}
+
+// askedBy are those of the columns of a table that a look-up may be offered by: ordinary ones that it can be kept by, as conditions have it (C9, C19, C23), or, where there
+// are none, those that it can not be kept by, so that the reason is told.
+func askedBy(t *schema.Table, columns []string) (able []string) {
+	var unable []string
+	for _, name := range columns {
+		c := t.Column(name)
+		switch {
+		case c == nil || c.Kind != schema.Regular:
+		case c.Masked || !schema.ByteEqual(c.Type) || t.FindsMore(name) != "":
+			unable = append(unable, name)
+		default:
+			able = append(able, name)
+		}
+	}
+	if len(able) == 0 {
+		return unable
+	}
+	return able
 }
 
 func findOffer(offers []*offer, t *schema.Table, column string) *offer {
