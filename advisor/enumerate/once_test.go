@@ -52,7 +52,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("W-17: %d edges make %d queries, %d of them different; want %d", k, len(parts), len(trees), want)
 		}
 		w := &workload.Workload{Graph: g, Statements: []*workload.Statement{{ID: "q", Weight: 1, Query: q}}}
-		pool, all := Workload(w, Options{Once: true, NoCombine: true}), Workload(w, Options{NoCombine: true})
+		pool, all := Workload(w, Options{Once: true}), Workload(w, Options{})
 		for _, table := range pool.Tables {
 			if !trees[table.Tree.Key()] {
 				t.Errorf("W-17: %s is over none of the %d parts", table, want)
@@ -96,7 +96,7 @@ func TestTails(t *testing.T) {
 		ordered = append(ordered, p.Field)
 	}
 	met := map[string]string{}
-	for _, table := range Workload(w, Options{Once: true, NoCombine: true}).Tables {
+	for _, table := range Workload(w, Options{Once: true}).Tables {
 		head, tail := []string{}, []string{}
 		for _, f := range table.Clustering {
 			if len(tail) == 0 && (slices.Contains(ordered, f) || f.IsKey()) {

@@ -53,8 +53,7 @@ type Options struct {
 	// edges that is 2n+1 parts in place of all connected ones.
 	Once bool
 	// Sparing is Once where that fills the pool already: tables of other parts would come in place of later levels' tables of these.
-	Sparing   bool
-	NoCombine bool // do not unite tables
+	Sparing bool
 }
 
 // NewPool returns a pool of the given tables.
@@ -141,14 +140,10 @@ func enumeratePool(w *workload.Workload, o Options, r *rules) *Pool {
 	}
 	for level := range levels {
 		e.runLevel(level)
-		if !o.NoCombine {
-			e.combineTables()
-		}
+		e.combineTables()
 	}
-	if !o.NoCombine {
-		p.uniteAcross()
-		e.runLevel(exact) // what writes need for those
-	}
+	p.uniteAcross()
+	e.runLevel(exact) // what writes need for those
 	for _, t := range p.Tables {
 		t.Static = p.rules.statics(e, t)
 	}
