@@ -400,11 +400,20 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base
 		in := c.column(k)
-		if d := src.distinct(in); len(base.key) == 1 && src.rows() >= fewRows && d > 0 && d < 0.5*src.rows() {
+		if d := src.distinct(in); len(base.key) == 1 && src.rows() >= fewRows && d > 0 && d < src.leastOwn()*src.rows() {
 			return strings.Contains(src.name.table, "_by_") // by each of its tags
 		}
 	}
 	return true
+}
+
+// leastOwn is which share of a copy's rows is of different rows of the base, at least. Some are there twice, where the application left what a row was before; and what was
+// not counted is estimated, by up to a half.
+func (s *source) leastOwn() float64 {
+	if s.stats != nil && s.stats.Exact {
+		return 0.75
+	}
+	return 0.5
 }
 
 // lookUp tells whether a table is nothing but another name for what it holds: a text, each once, that finds the key, and beyond these only what the base

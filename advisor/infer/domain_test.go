@@ -7,6 +7,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
 	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // related lists relationships as "From.role -> To".
@@ -163,5 +164,27 @@ func TestPagesAreNoExecutions(t *testing.T) {
 	}
 	if w := m.Workload.Statements[0].Weight; w != 4 {
 		t.Errorf("weight %g, want 4", w)
+	}
+}
+
+// Two stays of each guest are no copy of the guests, though writes of the two go together one by one, as far as was seen: rows were counted. A copy of which some rows are there
+// twice, because what a row was before was left, stays one.
+func TestRowsOfItsOwnAreNoCopy(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "guests", "guest_id uuid", "", "name text"),
+		infertest.Table("ks", "stays", "guest_id uuid", "arrival date", "room int"))
+	for rows, entities := range map[float64]int{40: 1, 48: 1, 80: 2} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		a := traffic.Say("INSERT INTO guests (guest_id, name) VALUES (?, ?)", 100, 900, 0)
+		b := traffic.Say("INSERT INTO stays (guest_id, arrival, room) VALUES (?, ?, ?)", 100, 900, 0)
+		traffic.Together(a, b, [2]int{0, 0})
+		stats := []schema.Stats{infertest.Measured("ks", "guests", 40, 40, "guest_id 40 16", "name 40 9"), infertest.Measured("ks", "stays", rows, 40, "guest_id 40 16", "arrival 2 4", "room 40 4")}
+		m, err := infer.WithCorrections(traffic.Snapshot(), s, stats, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Entities) != entities {
+			t.Errorf("%.0f rows of 40 guests: %d entities, want %d", rows, len(m.Entities), entities)
+		}
 	}
 }
