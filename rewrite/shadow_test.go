@@ -258,9 +258,7 @@ func TestRefusedStatementRunsAsWritten(t *testing.T) {
 		}
 
 		forbidden.Store(nil)
-		w.stop()
-		w.boot(starved())
-		w.await(migrate.Serving)
+		must(t, w.engine.Verify(t.Context(), "m1", "ann"))
 		if got := w.ask(keys, str("guest1")); got.forwarded || got.failed {
 			t.Errorf("Cassandra answers it again, but it runs as written: %+v", got)
 		}

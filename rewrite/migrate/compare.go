@@ -25,10 +25,8 @@ const failing = 3
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
 // or when the time is over, our own comparisons are enough.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
-	have := r.get()
-	served := have.Served && !have.Hold
-	if served && len(have.Refused) == 0 {
-		return nil
+	if have := r.get(); have.Served && !have.Hold {
+		return m.askAgain(ctx, r)
 	}
 	samples, err := r.fitted().Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
 	if err != nil {
@@ -36,13 +34,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 	}
 	own := false // we can ask by ourselves
 	for _, sample := range samples {
-		if served && have.Refused[sample.Statement] == "" {
-			continue
-		}
-		refused, answered, err := m.sample(ctx, r, sample)
-		if err == nil && (answered || refused != nil) {
-			err = m.setAside(ctx, r, sample.Statement, refused)
-		}
+		refused, err := m.sample(ctx, r, sample)
 		if err != nil {
 			return err
 		}
@@ -97,9 +89,24 @@ func (m *Manager) comparedSoFar(r *run) {
 	m.progress(r, "reads compared", have.Earlier+have.Compared, m.settings.ShadowReads)
 }
 
-// sample asks by ourselves, both ways. It returns what Cassandra says if it refuses the statement, for every request for which it was asked, as one alone may have a
-// value that is none; and whether it answered any, in vain or not.
-func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) (refused error, answered bool, err error) {
+// askAgain asks for the statements alone that Cassandra refused: it may answer them now.
+func (m *Manager) askAgain(ctx context.Context, r *run) error {
+	refused, fitted := r.get().Refused, r.fitted()
+	if len(refused) == 0 || fitted == nil {
+		return nil
+	}
+	samples, err := fitted.Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
+	for _, sample := range samples {
+		if err == nil && refused[sample.Statement] != "" {
+			_, err = m.sample(ctx, r, sample)
+		}
+	}
+	return err
+}
+
+// sample asks by ourselves, both ways. If Cassandra refuses the statement, for every request for which it was asked, as one alone may have a value that is none, the
+// statement is set aside, and what Cassandra says returned; if it answers, or fails in the attempt, the statement is the change's.
+func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) (refused, err error) {
 	var left []kind.Request // for which the original fails
 	before := r.get().ByOwn
 	for _, q := range sample.Requests {
@@ -112,17 +119,23 @@ func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) (refus
 				refused = err
 				continue
 			case err != nil:
-				return nil, false, err
+				return nil, err
 			default:
 				continue
 			}
 		}
 		left = append(left, q)
 	}
-	if answered = len(left) > 0 || r.get().ByOwn > before; answered {
+	answered := len(left) > 0 || r.get().ByOwn > before
+	if answered {
 		refused = nil
 	}
-	return refused, answered, m.compareRanges(ctx, r, sample.Read, left)
+	if answered || refused != nil {
+		if err := m.setAside(ctx, r, sample.Statement, refused); err != nil {
+			return refused, err
+		}
+	}
+	return refused, m.compareRanges(ctx, r, sample.Read, left)
 }
 
 // setAside has a statement run as it was written while Cassandra refuses it (a guardrail forbids it, or a function of it was dropped): what is no answer there must be

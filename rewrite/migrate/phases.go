@@ -449,6 +449,9 @@ func (m *Manager) Verify(ctx context.Context, id, actor string) error {
 	if have := r.get(); missing > 0 && have.State == Serving && !m.expected(ctx, r, missing) {
 		return errors.Join(err, m.suspend(context.WithoutCancel(ctx), r, r.lost(missing), false))
 	}
+	if err == nil {
+		err = m.askAgain(ctx, r)
+	}
 	return err
 }
 
