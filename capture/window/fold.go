@@ -62,15 +62,23 @@ func parts(c *proxy.Column) []proxy.Column {
 	if !divided(&c.Type) {
 		return nil
 	}
+	whole := *c
+	whole.Name = trace.ColumnOf(c.Name)
 	names, in := several(c.Name)
-	return unfold(nil, *c, names, in, 0)
+	out := unfold(nil, whole, names, 0)
+	if in || whole.Name != c.Name {
+		for i := range out {
+			out[i].Name = "in(" + out[i].Name + ")" // as Cassandra calls a list of values of one column
+		}
+	}
+	return out
 }
 
 // divided tells whether values of a type are taken apart.
 func divided(t *proxy.Type) bool { return folded(t) && width(t, 0) <= maxParts }
 
 // unfold appends the parts of a column. names are those of the elements, if it stands for several columns.
-func unfold(out []proxy.Column, c proxy.Column, names []string, in bool, depth int) []proxy.Column {
+func unfold(out []proxy.Column, c proxy.Column, names []string, depth int) []proxy.Column {
 	t := c.Type
 	if depth > maxFolds || !folded(&t) {
 		return append(out, c)
@@ -78,7 +86,7 @@ func unfold(out []proxy.Column, c proxy.Column, names []string, in bool, depth i
 	if t.Code == codeList || t.Code == codeSet { // of tuples: each part is a list
 		inner := c
 		inner.Type = t.Elements[0]
-		for _, p := range unfold(nil, inner, names, in, depth+1) {
+		for _, p := range unfold(nil, inner, names, depth+1) {
 			p.Type = proxy.Type{Code: codeList, Elements: []proxy.Type{p.Type}}
 			out = append(out, p)
 		}
@@ -88,8 +96,6 @@ func unfold(out []proxy.Column, c proxy.Column, names []string, in bool, depth i
 		one := c
 		one.Type = t.Elements[i]
 		switch {
-		case len(names) == len(t.Elements) && in:
-			one.Name = "in(" + names[i] + ")"
 		case len(names) == len(t.Elements):
 			one.Name = names[i]
 		case i < len(t.Fields):
@@ -99,7 +105,7 @@ func unfold(out []proxy.Column, c proxy.Column, names []string, in bool, depth i
 		default:
 			one.Name += fmt.Sprintf(".%d", i)
 		}
-		out = unfold(out, one, nil, false, depth+1)
+		out = unfold(out, one, nil, depth+1)
 	}
 	return out
 }

@@ -57,6 +57,7 @@ func TestParts(t *testing.T) {
 		{typed("t", "(a,b)", pair), tuple(number(1), number(2)), "a: 1; b: 2"},
 		{typed("t", "(a, b)", pair), tuple(nil, number(2)), "a:; b: 2"},
 		{typed("t", "in(a,b)", listOf(pair)), list(2, tuple(number(1), number(2)), tuple(number(3), number(4))), "in(a): 1 3; in(b): 2 4"},
+		{typed("t", "in(seat)", listOf(seat)), list(2, tuple(number(1), number(2)), tuple(number(3), number(4))), "in(seat.hall): 1 3; in(seat.row): 2 4"},
 		{typed("t", "place", pair), tuple(number(1)), "place.0: 1; place.1:"},
 		{typed("t", "seat", seat), tuple(number(1), number(2)), "seat.hall: 1; seat.row: 2"},
 		{typed("t", "seats", listOf(seat)), list(2, tuple(number(1), number(2)), tuple(number(3), nil)), "seats.hall: 1 3; seats.row: 2"},
