@@ -136,6 +136,7 @@ func rangesOf(st cql.Statement) func([]proxy.Column) []bool {
 				for _, c := range w.Columns {
 					ranged[strings.Clone(c)] = true
 				}
+				ranged["("+strings.Join(w.Columns, ",")+")"] = true // as Cassandra calls one value for all
 			}
 		}
 	}

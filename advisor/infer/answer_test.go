@@ -9,6 +9,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/correction"
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -48,6 +49,59 @@ func TestCountersAreAsked(t *testing.T) {
 		m, again := about(q.Answered(&q.Candidates[i]))
 		if again != nil || len(m.Entities) != tt.entities || !m.Corrections[0].InForce {
 			t.Errorf("%s: asked again: %+v; %d entities; %+v", tt.answer, again, len(m.Entities), m.Corrections[0])
+		}
+	}
+}
+
+// A table that is likely to be a copy is taken for one, and it is asked: who says that it is none makes an entity of it, who says that it is one is not asked again.
+// What is proven is not asked.
+func TestCopiesThatAreLikelyAreAsked(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "people", "person uuid", "", "name text"),
+		infertest.Table("ks", "clubs", "club uuid", "", "title text"),
+		infertest.Table("ks", "members", "club uuid", "person uuid"),
+		infertest.Table("ks", "joined", "person uuid", "club uuid"),
+		infertest.Table("ks", "people_by_name", "name text", "person uuid"))
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	traffic.Say("SELECT club FROM joined WHERE person = ?", 300, 900, 4)
+	stats := []schema.Stats{
+		infertest.Measured("ks", "people", 1000, 1000, "person 1000 16", "name 900 20"), infertest.Measured("ks", "clubs", 50, 50, "club 50 16", "title 50 20"),
+		infertest.Measured("ks", "members", 4000, 50, "club 50 16", "person 1000 16"), infertest.Measured("ks", "joined", 4000, 1000, "club 50 16", "person 1000 16"),
+		infertest.Measured("ks", "people_by_name", 1000, 900, "person 1000 16", "name 900 20"),
+	}
+	about := func(list correction.List) (m *infer.Model, asked []infer.Question) {
+		m, err := infer.WithCorrections(traffic.Snapshot(), s, stats, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range m.Questions {
+			if q.Kind == infer.IsCopy {
+				asked = append(asked, q)
+			}
+		}
+		return m, asked
+	}
+	manyToMany := func(m *infer.Model) (n int) {
+		for i := range m.Relationships {
+			if m.Relationships[i].Kind == model.ManyToMany {
+				n++
+			}
+		}
+		return n
+	}
+	m, asked := about(nil)
+	if len(asked) != 1 || manyToMany(m) != 1 {
+		t.Fatalf("asked %+v; %d relationships m:n", asked, manyToMany(m))
+	}
+	q := asked[0]
+	other := map[string]string{"ks.joined": "ks.members", "ks.members": "ks.joined"}[q.Subject]
+	if len(q.Candidates) != 2 || q.Candidates[0].Answer != other || !q.Candidates[0].Used || q.Candidates[0].Certainty < infer.Probable || q.Candidates[0].Certainty >= infer.Proven || q.Candidates[1].Used {
+		t.Fatalf("%+v", q)
+	}
+	for i, relationships := range []int{1, 2} {
+		m, again := about(q.Answered(&q.Candidates[i]))
+		if len(again) > 0 || manyToMany(m) != relationships || !m.Corrections[0].InForce {
+			t.Errorf("%s: asked again: %+v; %d relationships m:n, want %d; %+v", q.Candidates[i].Answer, again, manyToMany(m), relationships, m.Corrections[0])
 		}
 	}
 }

@@ -74,3 +74,55 @@ func TestKeysOfSeveralColumns(t *testing.T) {
 		})
 	}
 }
+
+// Several columns at once are said as each of them: what is fed to them is a join, with one value for both, two, or a list of rows.
+func TestSeveralColumnsAtOnce(t *testing.T) {
+	said := func(where string, fed ...string) (m *infer.Model, ticket, seats string) {
+		s := single("ks",
+			infertest.Table("ks", "seats", "hall_id uuid", "sector int,seat_no int", "price int"),
+			infertest.Table("ks", "tickets", "ticket_id uuid", "", "hall_id uuid", "sector int", "seat_no int", "name text"))
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		ticket = traffic.Say("SELECT hall_id, sector, seat_no FROM tickets WHERE ticket_id = ?", 1000, 900, 1)
+		seats = traffic.Say("SELECT price FROM seats WHERE hall_id = ? AND "+where, 1000, 900, 1)
+		for i, column := range fed {
+			f := feed.Feed{Executions: 1000, Hits: 1000, Share: 1, Producers: 1000, Followed: 1, PerExecution: 1, Shape: feed.Single, Confidence: 1}
+			f.From.Index, f.To.Index = i, i
+			traffic.Feed(ticket, "tickets", column, seats, "seats", column, f)
+		}
+		m = inferred(t, traffic, s,
+			infertest.Measured("ks", "seats", 20000, 20, "hall_id 20 16", "sector 20 4", "seat_no 50 4", "price 9 4"),
+			infertest.Measured("ks", "tickets", 9000, 9000, "ticket_id 9000 16", "hall_id 20 16", "sector 20 4", "seat_no 50 4", "name 8000 20"))
+		return m, ticket, seats
+	}
+	together := func(m *infer.Model, ticket, seats string) bool {
+		for _, st := range m.Workload.Statements {
+			if uses := m.UsesOf(st.ID); len(uses) == 2 && uses[0].Fingerprint == ticket && uses[1].Fingerprint == seats {
+				return true
+			}
+		}
+		return false
+	}
+	all := []string{"hall_id", "sector", "seat_no"}
+	plain, _, _ := said("sector = ? AND seat_no = ?", all...)
+	for _, c := range []struct {
+		where string
+		fed   []string
+		join  bool
+	}{
+		{"sector = ? AND seat_no = ?", all, true},
+		{"(sector, seat_no) = (?, ?)", all, true},
+		{"(sector, seat_no) = ?", all, true},
+		{"(sector, seat_no) IN ((?, ?), (?, ?))", all, true},
+		{"(sector, seat_no) IN ?", all, true},
+		{"(sector, seat_no) IN ?", all[:2], false}, // of a list that nothing supplies
+		{"(sector, seat_no) > (?, ?)", all, false},
+	} {
+		m, ticket, seats := said(c.where, c.fed...)
+		if together(m, ticket, seats) != c.join {
+			t.Errorf("%s, fed %v: workload\n%s\n%+v", c.where, c.fed, texts(m), m.Joins)
+		}
+		if c.join && texts(m) != texts(plain) {
+			t.Errorf("%s: workload\n%s\nbut column by column\n%s", c.where, texts(m), texts(plain))
+		}
+	}
+}

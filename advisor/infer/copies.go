@@ -79,6 +79,9 @@ func (b *modeller) group() {
 			b.askCopy(src, best, second)
 			continue
 		}
+		if best.certainty() < Proven {
+			b.askTaken(src, best, second)
+		}
 		src.base, src.copied = best.of, best
 		b.views[best.of] = append(b.views[best.of], src)
 	}
@@ -459,19 +462,33 @@ func (s *source) position(column string) int {
 // doubtful is the certainty from which on an assertion that is not made is worth a question.
 const doubtful = 0.3
 
-// askCopy asks whether a table that is taken to hold an entity of its own is a copy.
+// askCopy asks of a table that is taken for none whether it holds the rows of another one all the same.
 func (b *modeller) askCopy(src *source, list ...*copied) {
-	q := Question{Kind: SameEntity, Subject: src.name.String(), Text: fmt.Sprintf("Does %s hold the rows of another table?", src.name)}
-	none := 1.0
+	candidates, none := copies(list)
+	b.ask(Question{
+		Kind: SameEntity, Subject: src.name.String(), Text: fmt.Sprintf("Does %s hold the rows of another table?", src.name), Candidates: candidates,
+	}, "no, it has an entity of its own", none, true)
+}
+
+// askTaken asks of a table that is taken for a copy whether it is one: it is likely, but not proven.
+func (b *modeller) askTaken(src *source, taken *copied, list ...*copied) {
+	candidates, none := copies(append([]*copied{taken}, list...))
+	candidates[0].Used = true
+	b.ask(Question{
+		Kind: IsCopy, Subject: src.name.String(), Text: fmt.Sprintf("Is %s a copy of %s, whose rows it is taken to hold?", src.name, taken.of.name), Candidates: candidates,
+	}, "no, it has an entity of its own", none, false)
+}
+
+// copies are the candidates of what a table may be a copy of, in the order of the list, and how certain it is that it is none.
+func copies(list []*copied) (out []Candidate, none float64) {
+	none = 1
 	for _, c := range list {
 		if p := c.certainty(); p >= doubtful {
-			q.Candidates = append(q.Candidates, Candidate{
-				Answer: c.of.name.String(), Text: fmt.Sprintf("those of %s", c.of.name), Certainty: p, Evidence: c.proof,
-			})
+			out = append(out, Candidate{Answer: c.of.name.String(), Text: fmt.Sprintf("those of %s", c.of.name), Certainty: p, Evidence: c.proof})
 			none = min(none, 1-p)
 		}
 	}
-	b.ask(q, "no, it has an entity of its own", none, true)
+	return out, none
 }
 
 // ask adds a question that has candidates, with the candidate that none of them is right.

@@ -125,11 +125,13 @@ func (b *modeller) united(names []string) string {
 			continue
 		}
 		x, y := b.m.entityOf(names[0]), b.m.entityOf(n)
+		one, other := b.sourceOf(names[0]), b.sourceOf(n)
 		switch {
+		case one != nil && other != nil && one.base == other.base: // also of pairs, which are no entity's
+			return ""
 		case x == nil || y == nil:
 			return "one of them is no entity's table: " + b.outside(names[0], n)
 		case x != y:
-			one, other := b.sourceOf(names[0]), b.sourceOf(n)
 			return fmt.Sprintf("the model has no place for it: column %s of %s is not one of %s by its name and type; say which it is the same as", b.within(other, one), n, names[0])
 		}
 	}

@@ -206,8 +206,9 @@ func (s *source) read(x *cql.Select) (*asked, error) {
 	}
 	q.selected = unique(q.selected)
 	equality := false
-	for i := range x.Where {
-		c, err := s.condition(&x.Where[i])
+	where := oneByOne(x.Where)
+	for i := range where {
+		c, err := s.condition(&where[i])
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +239,7 @@ func (s *source) read(x *cql.Select) (*asked, error) {
 // lies says in which order rows of an answer come. ok is false where none is promised, or it is by what the query does not speak of.
 func (s *source) lies(x *cql.Select, tree model.Tree) (order []workload.Order, ok bool) {
 	given := map[string]bool{}
-	for _, w := range x.Where {
+	for _, w := range oneByOne(x.Where) {
 		if w.Op == cql.OpEQ && len(w.Columns) == 1 {
 			given[w.Columns[0]] = true
 		}
@@ -305,6 +306,20 @@ func (q *asked) lists() bool {
 var comparisons = map[cql.Op]workload.Op{
 	cql.OpEQ: workload.Equal, cql.OpIn: workload.Equal, cql.OpLT: workload.Less, cql.OpLE: workload.LessOrEqual,
 	cql.OpGT: workload.Greater, cql.OpGE: workload.GreaterOrEqual,
+}
+
+// oneByOne says of several columns at once one by one: (a, b) = ? is both, and (a, b) IN ? lists of both, which have a meaning only where both are supplied.
+func oneByOne(where []cql.Relation) (out []cql.Relation) {
+	for _, w := range where {
+		if !w.Tuple && len(w.Columns) < 2 || w.Token || w.Op != cql.OpEQ && w.Op != cql.OpIn {
+			out = append(out, w)
+			continue
+		}
+		for _, c := range w.Columns {
+			out = append(out, cql.Relation{Columns: []string{c}, Op: w.Op, Value: w.Value})
+		}
+	}
+	return out
 }
 
 // condition expresses one relation.
@@ -427,8 +442,8 @@ func (s *source) removeRows(x *cql.Delete) ([]*workload.Write, error) {
 		return []*workload.Write{w}, nil
 	}
 	var fields []model.Field
-	for i := range x.Where {
-		c, err := s.condition(&x.Where[i])
+	for _, relation := range oneByOne(x.Where) {
+		c, err := s.condition(&relation)
 		if err != nil {
 			return nil, err
 		}
@@ -447,8 +462,8 @@ func (s *source) removeRows(x *cql.Delete) ([]*workload.Write, error) {
 func (s *source) row(where []cql.Relation) (key []workload.Predicate, given []model.Field, err error) {
 	bound := map[string]bool{}
 	var whole []workload.Predicate
-	for i := range where {
-		c, err := s.condition(&where[i])
+	for _, relation := range oneByOne(where) {
+		c, err := s.condition(&relation)
 		if err != nil {
 			return nil, nil, err
 		}

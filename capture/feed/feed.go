@@ -39,8 +39,7 @@
 //
 // Without IF in the consumer either of the first two is a race: what was read may have changed by the time of the write.
 //
-// Where the link is thin: the false-discovery run of decoys against decoys is made by the tests only; what is inside of user-defined
-// types, tuples and maps is not looked at; feeds between two processes are not seen. Of columns whose values are not compared (float, double,
+// Where the link is thin: the false-discovery run of decoys against decoys is made by the tests only; feeds between two processes are not seen. Of columns whose values are not compared (float, double,
 // decimal, boolean, blob) a write is believed to change them. A row that is always there, or never, tells no check. An echo is searched for
 // within the second that provenance lasts: who saves a form a minute after it was read is not seen to. Of an INSERT the key is believed to be what the
 // producer's WHERE names, if it never found a second row.

@@ -9,7 +9,7 @@
 // other kinds and of function calls nothing is read, but each has its place.
 //
 // Where it is thin: the TTL and timestamp of USING, the conditions of IF and what stands in a selection are left out, so places are not those that
-// the same statement's variables have when it is prepared; collections and tuples but those of IN are not looked into.
+// the same statement's variables have when it is prepared; collections and tuples that are written as literals are not looked into, but those of IN and of several columns.
 package literal
 
 import (
@@ -140,7 +140,11 @@ func (r *reader) bound(m *cql.Marker) (v proxy.Value) {
 
 func (r *reader) where(all []cql.Relation) {
 	for _, w := range all {
-		if w.Token || len(w.Columns) != 1 || w.Value == nil || w.Element != nil {
+		if w.Token || len(w.Columns) == 0 || w.Value == nil || w.Element != nil {
+			continue
+		}
+		if w.Tuple || len(w.Columns) > 1 {
+			r.rows(&w)
 			continue
 		}
 		switch w.Op {
@@ -160,6 +164,34 @@ func (r *reader) where(all []cql.Relation) {
 				r.enter("in("+w.Columns[0]+")", proxy.Type{Code: codeList, Elements: []proxy.Type{r.typeOf(w.Columns[0])}}, list, false)
 			}
 		}
+	}
+}
+
+// rows enters what several columns are compared with.
+func (r *reader) rows(w *cql.Relation) {
+	together := proxy.Type{Code: codeTuple}
+	for _, c := range w.Columns {
+		together.Elements = append(together.Elements, r.typeOf(c))
+	}
+	name, ranged := "("+strings.Join(w.Columns, ",")+")", w.Op == cql.OpLT || w.Op == cql.OpLE || w.Op == cql.OpGT || w.Op == cql.OpGE
+	row := func(t cql.Term) {
+		if list, ok := t.(*cql.Tuple); ok && len(list.Elements) == len(w.Columns) {
+			for i, v := range list.Elements {
+				r.term(w.Columns[i], v, ranged)
+			}
+			return
+		}
+		r.enter(name, together, t, ranged)
+	}
+	switch list, listed := w.Value.(*cql.Tuple); {
+	case w.Op == cql.OpIn && listed:
+		for _, t := range list.Elements {
+			row(t)
+		}
+	case w.Op == cql.OpIn:
+		r.enter("in"+name, proxy.Type{Code: codeList, Elements: []proxy.Type{together}}, w.Value, false)
+	case w.Op == cql.OpEQ || ranged:
+		row(w.Value)
 	}
 }
 

@@ -20,12 +20,14 @@ func TestRead(t *testing.T) {
 		"INSERT INTO t (k, name, at, x) VALUES (-1, 'it''s', now(), null) USING TTL 60": "shop.t.k e ffff false; shop.t.name d 69742773 false; shop.t.at 0  false; shop.t.x 0  false",
 		"UPDATE t SET v = 1.5 WHERE id = 12345678-9ABC-def0-1234-56789abcdef0":          "shop.t.v 0  false; shop.t.id c 123456789abcdef0123456789abcdef0 false",
 		"DELETE FROM t WHERE token(k) > 5 AND k = 128":                                  "shop.t.k e 0080 false",
-		"SELECT * FROM t":                          "",
-		"SELECT nonsense":                          "",
-		"CREATE TABLE t (k int PRIMARY KEY)":       "",
-		"INSERT INTO t JSON '{\"k\": 5}'":          "",
-		"SELECT a FROM t WHERE (a, b) = (1, 2)":    "",
-		"SELECT a FROM t WHERE k = 5 AND b = 0xFF": "shop.t.k e 0005 false; shop.t.b 0  false",
+		"SELECT * FROM t":                                  "",
+		"SELECT nonsense":                                  "",
+		"CREATE TABLE t (k int PRIMARY KEY)":               "",
+		"INSERT INTO t JSON '{\"k\": 5}'":                  "",
+		"SELECT a FROM t WHERE (a, b) = (1, 2)":            "shop.t.a e 0001 false; shop.t.b e 0002 false",
+		"SELECT a FROM t WHERE (a, b) > (1, 2)":            "shop.t.a e 0001 true; shop.t.b e 0002 true",
+		"SELECT a FROM t WHERE (a, b) IN ((1, 2), (3, 4))": "shop.t.a e 0001 false; shop.t.b e 0002 false; shop.t.a e 0003 false; shop.t.b e 0004 false",
+		"SELECT a FROM t WHERE k = 5 AND b = 0xFF":         "shop.t.k e 0005 false; shop.t.b 0  false",
 	} {
 		st, values := Read(&trace.Statement{Fingerprint: "f", Write: true, PartitionKey: []int{7}}, Said{Keyspace: "shop", Text: text})
 		var got []string
@@ -76,6 +78,8 @@ func TestReadBound(t *testing.T) {
 		{"INSERT INTO t (k, tags, m) VALUES (?, ?, ?)", positional, "k c 01 false; tags 22/d 02 false; m 21/d/20 03 false", nil},
 		{"SELECT v FROM t WHERE tags CONTAINS ? AND m CONTAINS KEY ? AND m CONTAINS ?", positional, "value(tags) d 01 false; key(m) d 02 false; value(m) 20/9 03 false", nil},
 		{"SELECT v FROM t WHERE k = ? AND day = ?", positional[:1], "k c 01 false; day 9  false", []int{0, 1}},
+		{"SELECT v FROM t WHERE k = ? AND (day, c) = ?", positional, "k c 01 false; (day,c) 31/9/b 02 false", nil},
+		{"SELECT v FROM t WHERE k = ? AND (day, c) IN ?", positional, "k c 01 false; in(day,c) 20/31 02 false", nil},
 		{"SELECT v FROM t WHERE k = ? AND nothing = ?", positional, "k c 01 false; nothing 0 02 false", nil},
 		{"SELECT v FROM nowhere WHERE k = ?", positional, "k 0 01 false", nil},
 	} {

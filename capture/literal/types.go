@@ -10,14 +10,15 @@ import (
 var codes = map[string]uint16{
 	"ascii": 0x01, "bigint": 0x02, "blob": 0x03, "boolean": 0x04, "counter": 0x05, "decimal": 0x06, "double": 0x07, "float": 0x08, "int": 0x09,
 	"timestamp": 0x0B, "uuid": 0x0C, "text": 0x0D, "varchar": 0x0D, "varint": 0x0E, "timeuuid": 0x0F, "inet": 0x10, "date": 0x11, "time": 0x12,
-	"smallint": 0x13, "tinyint": 0x14, "duration": 0x15, "list": codeList, "map": codeMap, "set": codeSet, "tuple": 0x31,
+	"smallint": 0x13, "tinyint": 0x14, "duration": 0x15, "list": codeList, "map": codeMap, "set": codeSet, "tuple": codeTuple,
 }
 
 const (
-	codeList = 0x20
-	codeMap  = 0x21
-	codeSet  = 0x22
-	codeUDT  = 0x30
+	codeList  = 0x20
+	codeMap   = 0x21
+	codeSet   = 0x22
+	codeUDT   = 0x30
+	codeTuple = 0x31
 )
 
 // maxDepth is how deep a type may be nested; what is deeper is left out.

@@ -59,18 +59,41 @@ type Execution struct {
 }
 
 // Places numbers the variables of a statement so that those of one list, IN (?, ?, ?), have the same number whatever its
-// length: executions with lists of all lengths share a fingerprint, and so their variables have to share theirs.
+// length: executions with lists of all lengths share a fingerprint, and so their variables have to share theirs. So it is with lists of several
+// columns, (a, b) IN ((?, ?), (?, ?)).
 func Places(st *Statement) []int {
 	out := make([]int, len(st.Variables))
-	for i := 1; i < len(out); i++ {
-		a, b := &st.Variables[i-1], &st.Variables[i]
-		out[i] = out[i-1]
-		if a.Name != b.Name || a.Table != b.Table || a.Keyspace != b.Keyspace || i < len(st.Ranges) && st.Ranges[i] {
-			out[i]++
+	next := 0
+	for i := 0; i < len(out); {
+		n, rows := st.repeats(i)
+		for k := range n * rows {
+			out[i+k] = next + k%n
 		}
+		next, i = next+n, i+n*rows
 	}
 	return out
 }
+
+// repeats finds what is said several times on end from a variable on: so many variables, so many times; one, once, if nothing is.
+func (st *Statement) repeats(from int) (n, rows int) {
+	same := func(i, k int) bool {
+		a, b := &st.Variables[i], &st.Variables[k]
+		return a.Name == b.Name && a.Table == b.Table && a.Keyspace == b.Keyspace && (k >= len(st.Ranges) || !st.Ranges[k])
+	}
+	for n = 1; from+2*n <= len(st.Variables) && n <= maxTogether; n++ {
+		end := from + n
+		for end < len(st.Variables) && same(end-n, end) {
+			end++
+		}
+		if rows = (end - from) / n; rows > 1 {
+			return n, rows
+		}
+	}
+	return 1, 1
+}
+
+// maxTogether is how many columns one list is of at most.
+const maxTogether = 8
 
 // Variable returns the index of the first variable with a place, -1 if there is none.
 func Variable(st *Statement, place int) int {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -211,4 +212,28 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestPlacesOfLists(t *testing.T) {
+	for names, want := range map[string]string{
+		"":            "[]",
+		"a":           "[0]",
+		"a b c":       "[0 1 2]",
+		"a a a":       "[0 0 0]",
+		"k a a a b":   "[0 1 1 1 2]",
+		"k a b a b":   "[0 1 2 1 2]",
+		"a b a b a b": "[0 1 0 1 0 1]",
+		"a b a b c":   "[0 1 0 1 2]",
+		"a b a":       "[0 1 2]", // SET a, WHERE b, IF a
+		"a a> b a> b": "[0 1 2 3 4]",
+	} {
+		st := &Statement{}
+		for _, n := range strings.Fields(names) {
+			st.Variables = append(st.Variables, proxy.Column{Name: strings.TrimSuffix(n, ">")})
+			st.Ranges = append(st.Ranges, strings.HasSuffix(n, ">"))
+		}
+		if got := fmt.Sprint(Places(st)); got != want {
+			t.Errorf("%s: %s, want %s", names, got, want)
+		}
+	}
 }

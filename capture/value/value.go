@@ -12,7 +12,7 @@
 // A boolean has no identity and no class, but a hash of its own: it tells rows of one answer apart, and joins nothing.
 //
 // Not hashed at all: blob, float, double, decimal, duration and vector (2.7 forbids, or equality is
-// moot), and what is inside of maps, tuples and user-defined types. They are counted and measured.
+// moot), and maps, tuples and user-defined types, whose parts are values of their own to who takes them apart (capture/window). They are counted and measured.
 package value
 
 import (

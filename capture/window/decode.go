@@ -48,23 +48,30 @@ func (d *decoder) read(x *sample) bool {
 		return false
 	}
 	// Two of the same fingerprint are described alike, nearly always.
-	if k := d.known[st.Fingerprint]; k != nil && slices.EqualFunc(k.statement.Variables, st.Variables, alike) && slices.EqualFunc(k.statement.Results, st.Results, alike) {
-		st = k.statement
+	if k := d.known[st.Fingerprint]; k != nil && slices.EqualFunc(k.said.Variables, st.Variables, alike) && slices.EqualFunc(k.said.Results, st.Results, alike) {
+		st = k.said
 	}
 	x.statement = st
 	return true
 }
 
 func alike(a, b proxy.Column) bool {
-	return a.Name == b.Name && a.Table == b.Table && a.Keyspace == b.Keyspace && a.Type.Code == b.Type.Code && len(a.Type.Elements) == len(b.Type.Elements)
+	return a.Name == b.Name && a.Table == b.Table && a.Keyspace == b.Keyspace && sameType(a.Type, b.Type)
+}
+
+func sameType(a, b proxy.Type) bool {
+	return a.Code == b.Code && slices.EqualFunc(a.Elements, b.Elements, sameType)
 }
 
 // known is what is remembered of a statement.
 type known struct {
-	statement  *trace.Statement
-	places     []int
-	looked     []bool // by variable: its values may be looked at
-	read       []bool // by result column
+	said       *trace.Statement // as it was prepared
+	statement  *trace.Statement // with the parts of what is one value (fold.go)
+	variables  []int            // by variable of said: its first part in statement, 0 if it has none
+	results    []int            // the same by result column
+	places     []int            // by variable of statement
+	looked     []bool           // by variable of statement: its values may be looked at
+	read       []bool           // by result column of statement
 	executions uint32
 }
 
@@ -80,12 +87,12 @@ func (d *decoder) decode(x *sample) *trace.Execution {
 		k = &known{}
 		d.known[st.Fingerprint] = k
 	}
-	if k.statement != st {
+	if k.said != st {
 		d.describe(k, st)
 	}
 	k.executions++
 	e := &trace.Execution{
-		Statement: st, Start: x.t0, End: x.t1, Process: d.processOf(x.client), Sequence: k.executions, Failed: x.failed, Last: x.last,
+		Statement: k.statement, Start: x.t0, End: x.t1, Process: d.processOf(x.client), Sequence: k.executions, Failed: x.failed, Last: x.last,
 		Rows: x.rows, Bytes: x.bytes,
 	}
 	if x.inBatch {
@@ -96,47 +103,63 @@ func (d *decoder) decode(x *sample) *trace.Execution {
 		e.Binds = make([]value.Value, 0, len(x.values))
 	}
 	for i := range x.values {
-		if v := place(st, x.values, i); v >= 0 && k.looked[v] {
-			d.bind(e, &st.Variables[v].Type, &x.values[i], k.places[v])
+		if v := place(st, x.values, i); v >= 0 {
+			d.bind(e, k, v, &x.values[i])
 		}
 	}
 	e.Partition = d.partition(st, k, x.values)
 	if len(x.response) > 0 {
 		e.Cells = make([]value.Value, 0, min(max(x.rows, 1), value.MaxRows)*len(st.Results))
 		value.Rows(x.response, st.Results, func(row, c int, cell []byte) {
-			if !k.read[c] {
-				return
-			}
-			if cell == nil {
+			if k.read[c] && cell == nil {
 				e.Cells = append(e.Cells, value.Value{Index: uint16(c), Row: uint16(row), Null: true})
 			}
-			d.hash.Each(&st.Results[c].Type, cell, func(v value.Value) {
-				v.Index, v.Row = uint16(c), uint16(row)
-				e.Cells = append(e.Cells, v)
+			d.apart(&st.Results[c].Type, cell, c, k.results[c], k.read, func(at int, t *proxy.Type, b []byte) {
+				d.hash.Each(t, b, func(v value.Value) {
+					v.Index, v.Row = uint16(at), uint16(row) // #nosec G115 -- maxIndex at most
+					e.Cells = append(e.Cells, v)
+				})
+				e.MadeCells = d.made(e.MadeCells, t, b, len(e.Cells))
 			})
-			e.MadeCells = d.made(e.MadeCells, &st.Results[c].Type, cell, len(e.Cells))
 		})
 	}
 	return e
 }
 
-func (d *decoder) bind(e *trace.Execution, t *proxy.Type, v *proxy.Value, place int) {
-	if v.Null || v.Unset || len(v.Bytes) == 0 {
-		if v.Null && len(e.Binds) < maxBinds {
-			e.Binds = append(e.Binds, value.Value{Index: uint16(place), Null: true})
+// apart calls yield for a value, and for each of its parts, as far as they may be looked at, with the number of the variable or column.
+func (d *decoder) apart(t *proxy.Type, b []byte, whole, first int, allowed []bool, yield func(at int, t *proxy.Type, b []byte)) {
+	if allowed[whole] {
+		yield(whole, t, b)
+	}
+	if first > 0 {
+		each(t, b, first, func(at int, t *proxy.Type, b []byte) {
+			if allowed[at] {
+				yield(at, t, b)
+			}
+		})
+	}
+}
+
+// bind enters a value of a variable.
+func (d *decoder) bind(e *trace.Execution, k *known, v int, x *proxy.Value) {
+	if x.Null || x.Unset || len(x.Bytes) == 0 {
+		if x.Null && k.looked[v] && len(e.Binds) < maxBinds {
+			e.Binds = append(e.Binds, value.Value{Index: uint16(k.places[v]), Null: true}) // #nosec G115 -- maxIndex at most
 		}
 		return
 	}
-	if len(e.Binds) >= maxBinds {
-		return
-	}
-	d.hash.Each(t, v.Bytes, func(v value.Value) {
-		if len(e.Binds) < maxBinds {
-			v.Index = uint16(place)
-			e.Binds = append(e.Binds, v)
+	d.apart(&k.said.Variables[v].Type, x.Bytes, v, k.variables[v], k.looked, func(at int, t *proxy.Type, b []byte) {
+		if len(e.Binds) >= maxBinds {
+			return
 		}
+		d.hash.Each(t, b, func(h value.Value) {
+			if len(e.Binds) < maxBinds {
+				h.Index = uint16(k.places[at]) // #nosec G115 -- maxIndex at most
+				e.Binds = append(e.Binds, h)
+			}
+		})
+		e.MadeBinds = d.made(e.MadeBinds, t, b, len(e.Binds))
 	})
-	e.MadeBinds = d.made(e.MadeBinds, t, v.Bytes, len(e.Binds))
 }
 
 // maxMade is how many identifiers that texts are made of an execution has at most.
@@ -158,14 +181,25 @@ func (d *decoder) made(out []value.Made, t *proxy.Type, b []byte, n int) []value
 
 // describe works out what is asked of a statement for each of its values.
 func (d *decoder) describe(k *known, st *trace.Statement) {
-	k.statement, k.places = st, trace.Places(st)
-	k.looked, k.read = make([]bool, len(st.Variables)), make([]bool, len(st.Results))
-	for i := range st.Variables {
-		k.looked[i] = k.places[i] <= maxIndex && !synthetic(st.Variables[i].Name) && !d.never.has(&st.Variables[i])
+	k.said = st
+	k.statement, k.variables, k.results = unfolded(st)
+	k.places = trace.Places(k.statement)
+	k.looked = d.allowed(k.statement.Variables, k.variables, func(i int) bool { return k.places[i] <= maxIndex && !synthetic(k.statement.Variables[i].Name) })
+	k.read = d.allowed(k.statement.Results, k.results, func(i int) bool { return i <= maxIndex })
+}
+
+// allowed says which columns may be looked at, of those that others require: parts of what is never to be looked at may not.
+func (d *decoder) allowed(columns []proxy.Column, first []int, may func(i int) bool) []bool {
+	out := make([]bool, len(columns))
+	for i := range columns {
+		out[i] = may(i) && !d.never.has(&columns[i])
 	}
-	for i := range st.Results {
-		k.read[i] = i <= maxIndex && !d.never.has(&st.Results[i])
+	for i, from := range first {
+		if from > 0 && d.never.has(&columns[i]) {
+			clear(out[from : from+len(parts(&columns[i]))])
+		}
 	}
+	return out
 }
 
 // place returns which of the variables a value is bound to, -1 if none.

@@ -37,6 +37,8 @@
 // A process whose connections go through several proxies is seen by each in part. Members of a fleet look at the same time and share what they looked at (shared.go,
 // capture/merged).
 //
+// What is bound or comes as one value, as tuples do, is looked at in its parts, too (fold.go); of an answer to a text that was not prepared lists and sets alone.
+//
 // Where it is thin: windows are those of the proxy, not of each client process (docs/design/mapping.md 2.5 D5); copies of values are in memory until they are
 // decoded, milliseconds later, and their buffers are reused, not wiped.
 package window
