@@ -2,6 +2,8 @@ package infer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -67,10 +69,27 @@ func (m *Model) File() (string, error) {
 	if err := workload.Save(&b, w); err != nil {
 		return "", err
 	}
-	if _, err := workload.Read(fileName, []byte(b.String())); err != nil { // rather here than when a design is asked for
+	read, err := workload.Read(fileName, []byte(b.String()))
+	if err != nil { // rather here than when a design is asked for
 		return "", errors.Join(errors.New("the model file that was made can not be read again (please report this)"), err)
 	}
-	return b.String(), nil
+	if w.Exported, err = digestOfFile(read); err != nil {
+		return "", err
+	}
+	b.Reset()
+	err = workload.Save(&b, w)
+	return b.String(), err
+}
+
+// digestOfFile names all that a model file says besides its corrections. It is of what was read, not of the text: comments and line breaks are free.
+func digestOfFile(w *workload.Workload) (string, error) {
+	own := *w
+	own.Exported, own.Corrections = "", nil
+	h := sha256.New()
+	if err := workload.Save(h, &own); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
 // readable is a workload without the tables that can not be read again: those of which rows can share a primary key. A note names them.
@@ -128,6 +147,9 @@ func Compare(_ context.Context, snapshot *capture.Snapshot, s *schema.Schema, st
 // unused is what a file says that is neither as it is inferred now, nor as it would be with the file's corrections: what somebody edited. Weights go with
 // the traffic, so they are compared in multiples of what all have become since.
 func unused(w, now, then *workload.Workload) (out []Difference) {
+	if digest, err := digestOfFile(w); err == nil && digest == w.Exported { // nothing was: what differs, traffic brought since
+		return nil
+	}
 	var ratios []float64
 	for _, s := range w.Statements {
 		if t := then.Statement(s.ID); t != nil && s.Weight > 0 {

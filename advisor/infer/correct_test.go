@@ -213,6 +213,12 @@ func TestEditedFile(t *testing.T) {
 	if err != nil || len(edited.Unused) != 1 || edited.Unused[0].What != "weight" || len(edited.Changes) != 0 {
 		t.Errorf("%v, %+v", err, edited)
 	}
+	more := *traffic // traffic moved on, and nobody edited anything but corrections
+	more.Say("SELECT * FROM ks.people WHERE nr = ?", 5000, 1000, 1)
+	moved, err := infer.Compare(context.Background(), more.Snapshot(), s, stats, nil, "# a comment\n"+c.File+"corrections:\n- rename: ks.sales\n  to: Deal\n")
+	if err != nil || len(moved.Unused) != 0 || len(moved.Since) == 0 {
+		t.Errorf("%v; that traffic moved is no editing: %v, since %v", err, moved.Unused, moved.Since)
+	}
 	renamed, err := compare(c.File + "corrections:\n- rename: ks.sales\n  to: Deal\n")
 	if err != nil || len(renamed.Changes) == 0 || len(renamed.Unused) != 0 {
 		t.Errorf("%v; what a correction changes was not edited: %v", err, renamed.Unused)

@@ -3,6 +3,7 @@ package infer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -466,15 +467,13 @@ func (q *asked) begun() asked {
 	return out
 }
 
-// byRate lists what a statement feeds, most executions first.
+// byRate lists what a statement feeds, most executions first. What follows about as often is in the order of its name, so that a path is called, and joined, the
+// same in each round: executions for one of the producer are rounded to a power of two, since most are one.
 func (f *flows) byRate(i int) []*edge {
-	out := append([]*edge(nil), f.out[i]...)
-	rate := func(e *edge) float64 { return e.share * f.all[e.to].rate }
-	sort.SliceStable(out, func(a, b int) bool {
-		if rate(out[a]) != rate(out[b]) {
-			return rate(out[a]) > rate(out[b])
-		}
-		return out[a].to < out[b].to
+	out := slices.Clone(f.out[i])
+	often := func(e *edge) float64 { return math.Round(math.Log2(e.share * f.all[e.to].rate / f.all[i].rate)) }
+	slices.SortStableFunc(out, func(a, b *edge) int {
+		return cmp.Or(cmp.Compare(often(b), often(a)), cmp.Compare(a.to, b.to), cmp.Compare(a.joins[0], b.joins[0]))
 	})
 	return out
 }

@@ -18,6 +18,7 @@ import (
 type document struct {
 	Name       model.Placed                     `yaml:"name"`
 	Notes      []string                         `yaml:"notes,omitempty"`
+	Exported   string                           `yaml:"exported,omitempty"`
 	Model      model.Document                   `yaml:"model"`
 	Mix        model.Placed                     `yaml:"mix,omitempty"`
 	Mixes      []model.Placed                   `yaml:"mixes,flow,omitempty"`
@@ -119,7 +120,7 @@ func read(name string, data []byte, made existing) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workload{Name: d.Name.Text, Notes: d.Notes, Graph: g, Mix: d.Mix.Text, SpaceLimit: d.SpaceLimit}
+	w := &Workload{Name: d.Name.Text, Notes: d.Notes, Graph: g, Mix: d.Mix.Text, SpaceLimit: d.SpaceLimit, Exported: d.Exported}
 	if !IsWeight(d.SpaceLimit) {
 		return nil, d.Name.Wrong(name, "space_limit %g is not a number of bytes", d.SpaceLimit)
 	}
@@ -316,7 +317,7 @@ func locate(at *model.FileError, data, text string, offset int) {
 
 // Save writes the workload as YAML that Read reads.
 func Save(w io.Writer, work *Workload) error {
-	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit, Safety: work.Safety.document(),
+	d := document{Name: model.Placed{Text: work.Name}, Notes: work.Notes, Exported: work.Exported, Model: model.NewDocument(work.Graph), Mix: model.Placed{Text: work.Mix}, Interval: newIntervals(work.Interval), SpaceLimit: work.SpaceLimit, Safety: work.Safety.document(),
 		Corrections: correction.NewDocuments(work.Corrections)}
 	for _, m := range work.Mixes {
 		d.Mixes = append(d.Mixes, model.Placed{Text: m})

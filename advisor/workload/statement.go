@@ -26,6 +26,8 @@ type Workload struct {
 	Safety   *Safety // nil: nobody said
 	// Corrections are what people said about the model that it was inferred into, if it was: designs take them as they are.
 	Corrections correction.List
+	// Exported is a digest of all but the corrections, as it was when an inferred model was written: while it is true, nobody edited anything else. Empty: unknown.
+	Exported string
 }
 
 // Statement is a conceptual statement. Either Query or Write is set.

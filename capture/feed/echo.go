@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -317,7 +316,7 @@ func (m *Miner) echoes(at source, p *parameter, observations []observation, foun
 	if !write.Write || len(write.Sets) == 0 {
 		return out
 	}
-	for _, f := range alone(observations, func(s source) bool {
+	for _, f := range m.alone(observations, func(s source) bool {
 		read := m.statements[s.statement()].statement
 		return s.echo() && !read.Write && read.Table == write.Table && read.Keyspace == write.Keyspace &&
 			variableColumn(read, s.index()) == variableColumn(write, at.index())
@@ -338,7 +337,7 @@ func (m *Miner) siblings(a, b source) bool {
 }
 
 // alone finds the sources that are more than coincidence each by itself, whatever else explains the same observations.
-func alone(observations []observation, wanted func(source) bool) (out []finding) {
+func (m *Miner) alone(observations []observation, wanted func(source) bool) (out []finding) {
 	n := len(observations)
 	if n == 0 {
 		return nil
@@ -348,7 +347,7 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 		if !wanted(s) {
 			continue
 		}
-		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, &accepted, func(source, int) bool { return true })
+		f, ok := strongest(map[source]*[3]tally{s: t}, sizes, n, &accepted, func(source, int) bool { return true }, m.compare)
 		if !ok {
 			continue
 		}
@@ -360,7 +359,7 @@ func alone(observations []observation, wanted func(source) bool) (out []finding)
 		f.share, f.certainty = shareOf(f.hits, f.decoys, n), certainty(f.hits, f.decoys, n, len(all)*len(edges))
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b finding) int { return cmp.Compare(a.source, b.source) })
+	slices.SortFunc(out, func(a, b finding) int { return m.compare(a.source, b.source) })
 	return out
 }
 

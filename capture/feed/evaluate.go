@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"math"
 	"sort"
 
@@ -194,8 +195,8 @@ type finding struct {
 // What is left when the strongest are gone is no fair sample any more: if the values that came from elsewhere are the small
 // numbers, say, then the rest meets other small numbers more often than decoys do, which are drawn from all. So a source
 // has to show an excess both in what is left and in the whole, where real values and decoys are distributed alike.
-func explain(observations []observation, wanted func(source) bool) []finding {
-	w := weigh(observations)
+func (m *Miner) explain(observations []observation, wanted func(source) bool) []finding {
+	w := m.weigh(observations)
 	found, _ := w.explain(observations, 1, &accepted, wanted)
 	return found
 }
@@ -206,9 +207,11 @@ type weighed struct {
 	middle       int64 // of their time
 	all          map[source]*[3]tally
 	sizes        [3]int
+	before       func(a, b source) int
 }
 
-func weigh(observations []observation) (w weighed) {
+func (m *Miner) weigh(observations []observation) (w weighed) {
+	w.before = m.compare
 	if w.observations = observations; len(observations) > 0 {
 		w.middle = observations[len(observations)/2].t0
 		w.all, w.sizes = count(observations, w.middle)
@@ -229,7 +232,7 @@ func (w *weighed) explain(alive []observation, left float64, by *bar, wanted fun
 		tallies, sizes = count(alive, w.middle)
 	}
 	for range 64 { // each round explains at least 30 observations; more sources than this is no workload
-		best, ok := strongest(tallies, sizes, n, by, eligible)
+		best, ok := strongest(tallies, sizes, n, by, eligible, w.before)
 		if !ok {
 			break
 		}
@@ -287,12 +290,12 @@ func count(observations []observation, middle int64) (tallies map[source]*[3]tal
 }
 
 // strongest returns the eligible source and lag with the largest excess that passes in the whole and in both halves.
-func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, by *bar, eligible func(s source, edge int) bool) (best finding, ok bool) {
+func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, by *bar, eligible func(s source, edge int) bool, before func(a, b source) int) (best finding, ok bool) {
 	excess := 0
 	for s, t := range tallies {
 		for e := range edges {
 			h, d := t[0].hits[e], t[0].decoys[e]
-			if x := h - d; x < excess || x == excess && !goesBefore(s, edges[e], best) {
+			if x := h - d; x < excess || x == excess && !goesBefore(s, edges[e], best, before) {
 				continue
 			}
 			if by.whole.pass(h, d, sizes[0], n) && eligible(s, e) &&
@@ -306,16 +309,27 @@ func strongest(tallies map[source]*[3]tally, sizes [3]int, n int, by *bar, eligi
 	return best, ok
 }
 
-// goesBefore orders findings of equal excess: an echo first (the value was known before), then the lower number, then the
-// shorter lag.
-func goesBefore(s source, edge uint32, f finding) bool {
+// goesBefore orders findings of equal excess: an echo first (the value was known before), then by source, then the shorter lag.
+func goesBefore(s source, edge uint32, f finding, before func(a, b source) int) bool {
 	if s.echo() != f.source.echo() {
 		return s.echo()
 	}
 	if s != f.source {
-		return s < f.source
+		return before(s, f.source) < 0
 	}
 	return edge < f.edge
+}
+
+// compare orders sources by their statements' names: numbers are given as statements come, which is otherwise after each start.
+func (m *Miner) compare(a, b source) int {
+	return cmp.Or(cmp.Compare(m.fingerprint(a), m.fingerprint(b)), cmp.Compare(a.index(), b.index()), cmp.Compare(a, b))
+}
+
+func (m *Miner) fingerprint(s source) string {
+	if n := int(s.statement()); n < len(m.statements) && m.statements[n].statement != nil {
+		return m.statements[n].statement.Fingerprint
+	}
+	return ""
 }
 
 // from returns the hit on a source within a lag.
@@ -358,7 +372,7 @@ func (m *Miner) evaluate(at source, p *parameter) {
 		return
 	}
 	observations := p.ordered()
-	w := weigh(observations)
+	w := m.weigh(observations)
 	found, left := w.explain(observations, 1, &accepted, anySource)
 	for _, f := range found {
 		if !f.source.echo() {
@@ -440,7 +454,7 @@ func (m *Miner) inherit(at source, p *parameter) {
 				explained = append(explained, observations[i])
 			}
 		}
-		for _, f := range explain(explained, func(s source) bool { return roots[s] }) {
+		for _, f := range m.explain(explained, func(s source) bool { return roots[s] }) {
 			known[f.source] = true
 			f.share *= echo.share
 			f.certainty = min(f.certainty, echo.certainty)

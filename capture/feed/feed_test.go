@@ -78,7 +78,7 @@ func TestDecoysAgainstDecoys(t *testing.T) {
 			j := (i + 1) % len(o)
 			o[i].hits, o[i].n = o[j].decoys, o[j].nd
 		}
-		if found := explain(o, anySource); len(found) != 0 {
+		if found := m.explain(o, anySource); len(found) != 0 {
 			t.Errorf("%s[%d]: %d sources found in decoys", m.statements[at.statement()].statement.Fingerprint, at.index(), len(found))
 		}
 	}
