@@ -10,17 +10,6 @@ import (
 	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
-// IsCQL tells whether a text begins, after comments, with a word of CQL's definitions rather than a key of YAML.
-func IsCQL(text string) bool {
-	l := lexer.Lexer{Source: text}
-	first := l.Next()
-	if first.Kind != lexer.Word {
-		return false
-	}
-	word := strings.ToUpper(text[first.Start:first.End])
-	return slices.Contains([]string{"CREATE", "USE", "DROP", "ALTER", "INSERT"}, word) && !l.Next().Is(':')
-}
-
 // ReadCQL reads definitions, as DESCRIBE writes them. Errors are *model.FileError.
 func ReadCQL(file, text string) (*Schema, error) {
 	s := &Schema{}

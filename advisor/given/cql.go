@@ -11,17 +11,6 @@ import (
 	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
 
-// isCQL tells whether a text begins, after comments, with a word of CQL rather than a key of YAML.
-func isCQL(text string) bool {
-	l := lexer.Lexer{Source: text}
-	first := l.Next()
-	if first.Kind != lexer.Word {
-		return false
-	}
-	word := strings.ToUpper(text[first.Start:first.End])
-	return slices.Contains([]string{"CREATE", "USE", "DROP", "ALTER", "INSERT"}, word) && !l.Next().Is(':')
-}
-
 // reader reads the statements of a file, in order.
 type reader struct {
 	file     string

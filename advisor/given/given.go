@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/advisor/model"
+	"github.com/helenus-db/helenus/capture/cql"
 )
 
 // file is a file of tables, in our form or the neutral one.
@@ -73,7 +74,7 @@ func Read(name string, data []byte, g *model.Graph) ([]*model.Table, error) {
 func read(name string, data []byte, g *model.Graph, existing bool) ([]*model.Table, error) {
 	var tables []*model.Table
 	var err error
-	if isCQL(string(data)) {
+	if cql.IsDefinitions(string(data)) {
 		tables, err = readCQL(name, string(data), g, existing)
 	} else {
 		tables, err = readYAML(name, data, g, existing)

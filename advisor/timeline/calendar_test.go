@@ -106,7 +106,8 @@ func TestOptions(t *testing.T) {
 	})
 	t.Run("what is there is free, and W-11 only new tables are created", func(t *testing.T) {
 		w, tables := figured(t, "90, 90", "1, 1", 1, 2, 3, 4, 8)
-		c := scheduled(t, w, Options{Candidates: tables[1:], There: tables[:1], NoEnumeration: true, InitialLoad: true, Exact: true})
+		tables[0].Kept = true
+		c := scheduled(t, w, Options{Candidates: tables, NoEnumeration: true, InitialLoad: true, Exact: true})
 		for _, name := range c.Steps[0].Created {
 			if name == "CF1" {
 				t.Error("CF1 is created, and was there")

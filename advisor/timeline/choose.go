@@ -51,7 +51,7 @@ func (t *task) findCalendar(ctx context.Context) (*Calendar, error) {
 		return nil, err
 	}
 	for n := range in {
-		in[n] = in[n] || t.there[n] || t.study.Must(n)
+		in[n] = in[n] || t.study.Must(n)
 	}
 	t.endPhase("sweep")
 	if t.options.SpaceShare > 0 {
@@ -338,7 +338,7 @@ func (s *search) promisingTables(r *sequence.Result, b *baselineDesigns) []int {
 	}
 	keep := []int{}
 	for n := range s.tables {
-		if in[n] || s.there[n] || s.study.Must(n) {
+		if in[n] || s.study.Must(n) {
 			keep = append(keep, n)
 		}
 	}

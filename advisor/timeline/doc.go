@@ -11,7 +11,7 @@
 //	             prices of a scan and of puts, linear in the size of a table with given columns, so that what fits the model to
 //	             a cluster fits these (W-38, W-40). The seed's regressions are not published
 //	C^U          equation 16: what keeping the target true costs in the step before, times the share of it that loading takes
-//	initial load off unless asked for (W-12); tables of Options.There, and kept ones, are there before the first step
+//	initial load off unless asked for (W-12); kept tables are there before the first step
 //
 // With T steps, candidate tables g, statements i, rates f_i(t) and lengths of steps L(t), minimise (equation 1, W-8)
 //

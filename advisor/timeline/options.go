@@ -23,9 +23,8 @@ type Options struct {
 	Allow         func(*model.Table) bool // restricts the candidates; nil: all
 	Candidates    []*model.Table          // besides those enumerated
 	NoEnumeration bool
-	MostTables    int            // candidates proposed at most; 0: 6000
-	Once          bool           // propose what one cut of each query gives alone (W-17), as is done where that comes to MostTables
-	There         []*model.Table // candidates that are there before the first step: kept for nothing, or dropped
+	MostTables    int  // candidates proposed at most; 0: 6000
+	Once          bool // propose what one cut of each query gives alone (W-17), as is done where that comes to MostTables
 
 	Space      float64 // bytes that new tables may take at each step; 0: the workload's own limit
 	SpaceShare float64 // the same as a share of what the best design for the mean weights takes without a limit (W-45); 0: Space counts

@@ -77,7 +77,7 @@ func (s *search) readStep(step int, names map[*model.Table]string) *Step {
 		x.Plans = append(x.Plans, p)
 	}
 	for n, table := range s.tables {
-		before := s.there[n]
+		before := table.Kept
 		if step > 0 {
 			before = s.open[step-1][n]
 		}

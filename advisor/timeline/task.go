@@ -34,7 +34,6 @@ type task struct {
 	steps   int
 	length  []time.Duration // of the steps
 	rates   [][]float64     // by step and statement, executions per second
-	there   []bool          // candidates that are there before the first step
 	space   float64
 	full    float64
 	partial bool // candidates were swept for as long as there was time
@@ -80,18 +79,13 @@ func prepareTask(ctx context.Context, w *workload.Workload, o Options) (*task, e
 		t.length = append(t.length, timed.IntervalOf(step))
 	}
 	t.study, err = design.NewStudy(ctx, w, design.Options{Cost: o.Cost, Solver: o.Solver, Limits: o.Limits, Allow: o.allowTable, Once: o.Once, Sparing: true, Most: o.MostTables,
-		Candidates: append(append([]*model.Table(nil), o.Candidates...), o.There...), NoEnumeration: o.NoEnumeration, SpaceLimit: o.Space})
+		Candidates: o.Candidates, NoEnumeration: o.NoEnumeration, SpaceLimit: o.Space})
 	if err != nil {
 		return nil, err
 	}
 	t.work, t.tables, t.demands = t.study.Prepared(), t.study.Candidates(), t.study.Demands()
 	t.space = t.study.Limit()
-	there := map[string]bool{}
-	for _, table := range o.There {
-		there[table.ID()] = true
-	}
 	for _, table := range t.tables {
-		t.there = append(t.there, table.Kept || there[table.ID()])
 		t.loading = append(t.loading, cost.Load(o.Cost, table))
 	}
 	for _, d := range t.demands {
@@ -163,7 +157,7 @@ func (t *task) sequenceProblem() *sequence.Problem {
 		p.Steps = append(p.Steps, sequence.Step{Space: t.space, Closed: closed})
 	}
 	for n, table := range t.tables {
-		x := sequence.Table{Name: table.String(), Size: t.study.Bytes(table), Drop: t.options.Drop, There: t.there[n], Fixed: t.study.Must(n), Free: table.Kept}
+		x := sequence.Table{Name: table.String(), Size: t.study.Bytes(table), Drop: t.options.Drop, There: table.Kept, Fixed: t.study.Must(n), Free: table.Kept}
 		for step := range t.steps {
 			x.Upkeep = append(x.Upkeep, t.upkeepOf(step, n))
 			birth := 0.0

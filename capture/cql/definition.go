@@ -1,7 +1,9 @@
 package cql
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql/lexer"
 )
@@ -403,4 +405,15 @@ func (p *parser) integer() string {
 	}
 	p.next()
 	return text
+}
+
+// IsDefinitions tells whether a file begins, after comments, with a word of CQL's definitions rather than a key of YAML.
+func IsDefinitions(text string) bool {
+	l := lexer.Lexer{Source: text}
+	first := l.Next()
+	if first.Kind != lexer.Word {
+		return false
+	}
+	word := strings.ToUpper(text[first.Start:first.End])
+	return slices.Contains([]string{"CREATE", "USE", "DROP", "ALTER", "INSERT"}, word) && !l.Next().Is(':')
 }

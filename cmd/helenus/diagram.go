@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/model"
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/internal/words"
 )
 
@@ -141,7 +142,7 @@ func (f *diagramFlags) drawn(c *cobra.Command, file string) (*picture.Picture, e
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if diagram.IsCQL(string(data)) {
+	if cql.IsDefinitions(string(data)) {
 		p, err := f.cql(file, data)
 		if err != nil {
 			return nil, usageError{err}
