@@ -158,7 +158,7 @@ func (k *maker) listOffers() []*offer {
 	return out
 }
 
-// askedBy are those of the columns of a table that a look-up may be offered by: ordinary ones that it can be kept by, as conditions have it (C9, C19, C23), or, where there
+// askedBy are those of the columns of a table that a look-up may be offered by: ordinary ones that it can be kept by, as conditions on types, collections and masks have it, or, where there
 // are none, those that it can not be kept by, so that the reason is told.
 func askedBy(t *schema.Table, columns []string) (able []string) {
 	var unable []string

@@ -21,8 +21,8 @@ func bypassCommand() *cobra.Command {
 		Long: `Without an argument: tells whether requests bypass the rewriting.
 
 on   From the next request on, on every connection, all that is said to Cassandra goes there as it came: nothing is answered from look-up
-     tables, and they are not written to either. All migrations are suspended. It holds over a restart.
-off  Requests are seen again. It returns when those that were not seen have ended; then resume the migrations one by
+     tables, and they are not written to either. All changes are suspended. It holds over a restart.
+off  Requests are seen again. It returns when those that were not seen have ended; then resume the changes one by
      one (` + "`helenus resume ID`" + `), which verifies each table before it serves again.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
