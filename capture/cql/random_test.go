@@ -290,11 +290,32 @@ func (g trees) using() (u Using) {
 	return u
 }
 
+// endsLikeHint tells whether a term ends in a name in brackets. An alias can not follow: Cassandra takes "(a) AS" for the column called as, with a hint that it is of type a.
+func endsLikeHint(t Term) bool {
+	switch t := t.(type) {
+	case *Arithmetic:
+		return endsLikeHint(t.Right)
+	case *Negation:
+		return endsLikeHint(t.Term)
+	case *TypeCast:
+		return endsLikeHint(t.Term)
+	case *Tuple:
+		if len(t.Elements) != 1 {
+			return false
+		}
+		switch t.Elements[0].(type) {
+		case *ColumnRef, *Field:
+			return true
+		}
+	}
+	return false
+}
+
 func (g trees) selectStatement() *Select {
 	s := &Select{Table: g.table(), JSON: g.flag("json"), Distinct: g.flag("distinct"), AllowFiltering: g.flag("filtering")}
 	for range g.number("selectors", 0, 3) {
 		sel := Selector{Expr: g.term(3, true)}
-		if g.flag("alias") {
+		if !endsLikeHint(sel.Expr) && g.flag("alias") {
 			sel.Alias = g.name()
 		}
 		s.Columns = append(s.Columns, sel)
