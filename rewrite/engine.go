@@ -393,10 +393,6 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 // Migrations lists all, by id, with what they turned out to be worth.
 func (e *Engine) Migrations() []Change { return e.measured(e.manager.Migrations()) }
 
-// SchemaChanged compares every change with the schema. Those that it no longer fits answer no read any more when
-// it returns.
-func (e *Engine) SchemaChanged(s *schema.Schema) { e.manager.SchemaChanged(e.life, s) }
-
 // missed counts the writes that went on without their entry.
 func (e *Engine) missed(id string) uint64 {
 	e.mu.Lock()

@@ -94,7 +94,7 @@ func TestExistingTable(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); e.Run(running) }()
 	defer func() { stop(); <-ended }()
-	e.SchemaChanged(db.Schema())
+	e.Look()(db.Schema())
 
 	m, err := e.Approve(ctx, "m1", c, "ann")
 	must(t, err)

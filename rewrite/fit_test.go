@@ -52,9 +52,9 @@ func TestSchemaBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
 				c.change(w)
-				w.engine.SchemaChanged(w.db.Schema())
+				w.engine.Look()(w.db.Schema())
 				if w.engine.Rule("", byGuest) != nil || w.engine.Rule("", setGuest) != nil {
-					t.Error("statements are still looked at when SchemaChanged has returned")
+					t.Error("statements are still looked at when Look has returned")
 				}
 				for _, want := range c.says {
 					if m := w.migration(); !strings.Contains(m.Reason, want) {
@@ -73,7 +73,7 @@ func TestSchemaBreaks(t *testing.T) {
 				}
 				c.back(w)
 				w.past("past", "guest1")
-				w.engine.SchemaChanged(w.db.Schema())
+				w.engine.Look()(w.db.Schema())
 				must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 				w.await(migrate.Serving)
 				if !w.served("guest1") {
@@ -106,7 +106,7 @@ func TestSchemaGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
 				w.redefine(c.change)
-				w.engine.SchemaChanged(w.db.Schema())
+				w.engine.Look()(w.db.Schema())
 				if w.served("guest1") {
 					t.Error("served before it was verified again")
 				}
@@ -121,7 +121,7 @@ func TestSchemaGoesOn(t *testing.T) {
 					t.Errorf("the look-up is of another base: %+v", l.Base)
 				}
 				w.db.Redefine(stays()) // set back
-				w.engine.SchemaChanged(w.db.Schema())
+				w.engine.Look()(w.db.Schema())
 				w.await(migrate.Serving)
 				if !w.served("guest1") {
 					t.Error("not served when it was set back")
@@ -155,15 +155,15 @@ func TestAlteredBeforeItIsMade(t *testing.T) {
 		w.redefine(func(b *schema.Table) {
 			b.Columns = append(b.Columns, schema.Column{Name: "x", Kind: schema.Regular, Position: -1, Type: "text"})
 		})
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.redefine(func(b *schema.Table) { b.ID = "2" })
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Suspended)
 		if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil {
 			t.Error("resumed over another table")
 		}
 		w.redefine(func(b *schema.Table) { b.ID = "1" })
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 		down.Store(false)
 		w.await(migrate.Serving)
@@ -177,12 +177,12 @@ func TestAlteredBeforeItIsMade(t *testing.T) {
 func TestRowsLiveLonger(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.redefine(func(b *schema.Table) { b.DefaultTTL = 600 })
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		w.redefine(func(b *schema.Table) { b.DefaultTTL = 0 })
 		// Helenus has not heard of that yet.
 		w.ask(insertRow, str("late"), num(1), num(1), str("guest1"), str("x"))
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		time.Sleep(30 * time.Minute)
 		if !w.served("guest1") { // and compares
@@ -205,12 +205,12 @@ func TestColumnDropped(t *testing.T) {
 	}
 	serving(t, func(t *testing.T, w *world) { // byGuest alone
 		w.redefine(without("status"))
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		if m := w.migration(); m.State != migrate.Suspended || m.Broken || !strings.Contains(m.Reason, "status") {
 			t.Errorf("%s, %q", m.State, m.Reason)
 		}
 		w.db.Redefine(stays())
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		must(t, w.engine.Resume(context.Background(), "m1", "ann"))
 		w.await(migrate.Serving)
 		must(t, w.engine.Rollback(context.Background(), "m1", "ann"))
@@ -223,7 +223,7 @@ func TestColumnDropped(t *testing.T) {
 		must(t, err)
 		w.await(migrate.Serving)
 		w.redefine(without("status"))
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		if w.engine.Rule("", byGuest) != nil {
 			t.Error("a statement that reads a dropped column is looked at")
@@ -252,7 +252,7 @@ func TestIndexDropped(t *testing.T) {
 		must(t, w.engine.Drop(context.Background(), "m1", "ann"))
 		alter := func(is bool) {
 			w.redefine(indexed(is))
-			w.engine.SchemaChanged(w.db.Schema())
+			w.engine.Look()(w.db.Schema())
 		}
 		alter(true)
 		lu := advice(t)

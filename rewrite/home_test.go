@@ -129,7 +129,7 @@ func TestApprovalSaysWhatAnAdministratorHasTo(t *testing.T) {
 		must(t, err)
 		w.await(migrate.Serving)
 		w.db.Replicate("hotel", two) // which needs a right that it does not have
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Failed)
 		if why := w.engine.Migrations()[0].Reason; !strings.Contains(why, "ALTER KEYSPACE "+home+" WITH replication = {'class': 'org.apache.cassandra.locator.NetworkTopologyStrategy', 'dc1': '2', 'dc2': '1'};") {
 			t.Errorf("it failed as %s", why)
@@ -155,7 +155,7 @@ func TestReplicationIsFollowed(t *testing.T) {
 					if said.Add(1) == at {
 						w.db.Replicate(altered, two)
 						go func() { // as the event comes, and the schema is read
-							w.engine.SchemaChanged(w.db.Schema())
+							w.engine.Look()(w.db.Schema())
 							moved.Store(true)
 						}()
 					}
@@ -169,7 +169,7 @@ func TestReplicationIsFollowed(t *testing.T) {
 				w.await(migrate.Serving)
 				if over = said.Load() < at; over { // it served before: now while it serves
 					w.db.Replicate(altered, two)
-					w.engine.SchemaChanged(w.db.Schema())
+					w.engine.Look()(w.db.Schema())
 					if w.engine.Rule("", byGuest) != nil && w.engine.rules.Load().active[0].serving() {
 						t.Error("still served when the change of replication is known")
 					}
@@ -202,14 +202,14 @@ func TestFormerHomeGoesOn(t *testing.T) {
 		was.Replication = nil
 		must(t, putChange(w.store, &was))
 		w.boot(quick())
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		if !w.served("guest1") || w.names(home) != nil {
 			t.Errorf("not served from where it is; ours has %v", w.names(home))
 		}
 		passes := w.engine.Migrations()[0].Passes
 		w.db.Replicate("hotel", two)
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		if m := w.engine.Migrations()[0]; m.Passes == passes || !m.Moved {
 			t.Errorf("it was not filled and verified anew: %+v", m.Events)

@@ -147,7 +147,7 @@ func TestApprovedAgainAfterDrop(t *testing.T) {
 func TestVerifyOfWhatIsGone(t *testing.T) {
 	serving(t, func(t *testing.T, w *world) {
 		w.db.Drop("hotel", "stays_by_guest")
-		w.engine.SchemaChanged(w.db.Schema())
+		w.engine.Look()(w.db.Schema())
 		var state *migrate.ErrState
 		if err := w.engine.Verify(context.Background(), "m1", "ann"); !errors.As(err, &state) {
 			t.Errorf("%v", err)

@@ -82,13 +82,13 @@ func TestTableFromBeforeOwners(t *testing.T) {
 			}
 			w.boot(quick())
 			defer func() { w.stop() }()
-			w.engine.SchemaChanged(w.db.Schema())
+			w.engine.Look()(w.db.Schema())
 			w.await(migrate.Serving)
 			table := w.db.Schema().Table("hotel", "stays_by_guest")
 			if m := w.engine.Migrations()[0]; m.Owner == "" || migrate.OwnerOf(table.Comment) != m.Owner || m.TableID != table.ID {
 				t.Errorf("cut %t: %+v, comment %q, id %s", cut, m, table.Comment, table.ID)
 			}
-			w.engine.SchemaChanged(w.db.Schema())
+			w.engine.Look()(w.db.Schema())
 			if w.state() != migrate.Serving {
 				t.Errorf("cut %t: %s", cut, w.engine.Migrations()[0].Reason)
 			}

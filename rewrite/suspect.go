@@ -13,7 +13,7 @@ import (
 //
 //	Suspect   held back, in memory
 //	Look      begins; the schema is read
-//	seen      compared (SchemaChanged: what does not fit is turned back for good); what was suspected before the look is not held
+//	seen      compared (what does not fit is turned back for good); what was suspected before the look is not held
 //	          back any more, what was suspected since is: the look may have come too early for it
 
 // suspicion is what events said, and no look has answered yet.
@@ -46,15 +46,17 @@ func (e *Engine) Suspect(keyspace, table string) {
 	}
 }
 
-// Look begins a look at the schema, before it is read. What was read is to be told to seen; a look that failed is forgotten.
+// Look begins a look at the schema, before it is read. What was read is to be told to seen: changes that it no longer fits answer no read any
+// more when that returns. A look that failed is forgotten.
 func (e *Engine) Look() (seen func(*schema.Schema)) {
 	s := &e.suspected
 	s.mu.Lock()
 	look := s.looks
 	s.looks++
 	s.mu.Unlock()
+	compare := e.manager.Look(e.life)
 	return func(found *schema.Schema) {
-		e.SchemaChanged(found)
+		compare(found)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.held = slices.DeleteFunc(s.held, func(h heldBack) bool {

@@ -1,9 +1,12 @@
 package rewrite
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -47,4 +50,35 @@ func TestSuspected(t *testing.T) {
 			t.Errorf("served from nothing: %s", w.state())
 		}
 	})
+}
+
+// It takes a while to read a schema, and changes go on meanwhile: what was read before the tables of one were created does not stop it.
+func TestSchemaFromBeforeATable(t *testing.T) {
+	for at, over := int64(1), false; !over; at += 2 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill(2, 1)
+			w.boot(quick())
+			defer func() { w.stop() }()
+			seen, before := w.engine.Look(), w.db.Schema()
+			var said atomic.Int64
+			w.db.Before.Set(func(context.Context, exec.Query) error {
+				if said.Add(1) == at {
+					go seen(before)
+				}
+				return nil
+			})
+			must(t, w.approve("m1"))
+			w.await(migrate.Serving)
+			over = said.Load() < at
+			if !w.served("guest1") {
+				t.Errorf("a look from before, told at statement %d: not served", at)
+			}
+			w.db.Drop("hotel", "stays_by_guest")
+			w.engine.Look()(w.db.Schema())
+			if s := w.state(); s != migrate.Suspended {
+				t.Errorf("a look from before, told at statement %d: %s after a look of today, which shows that the table is gone", at, s)
+			}
+		})
+	}
 }

@@ -202,7 +202,7 @@ func TestNothingServedBeforeSchema(t *testing.T) {
 			t.Error("served without a look at the schema")
 		}
 		known.Store(true)
-		e.SchemaChanged(w.db.Schema())
+		e.Look()(w.db.Schema())
 		w.await(migrate.Serving)
 		if !w.served("guest1") {
 			t.Error("not served")

@@ -230,7 +230,7 @@ func (c *chain) read() {
 		c.t.Fatal(err)
 	}
 	c.schema.Store(s)
-	c.engine.SchemaChanged(s)
+	c.engine.Look()(s)
 }
 
 func (c *chain) await(states ...migrate.State) {

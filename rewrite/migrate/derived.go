@@ -9,27 +9,21 @@ import (
 	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
-// needed are the states in which the tables of a change must be in the schema. Earlier, the schema at hand may be older than the table.
-var needed = map[State]bool{Verify: true, Shadow: true, Serving: true, Suspended: true}
+// uncreated are the states in which the tables of a change need not be in the schema: create says what is wrong with those that are.
+var uncreated = map[State]bool{Approved: true, Created: true}
 
 // drifted tells why the tables of a change, as the schema shows them, are not what was made and filled any more, "" if they are.
 // Only that counts from which answers could become wrong: compaction, caching, indexes or columns that somebody adds do not.
 func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind.Fitted, s *schema.Schema) (reason string, err error) {
 	d, ok := f.(kind.Derived)
-	if !ok {
+	if !ok || uncreated[have.State] {
 		return "", nil
 	}
 	tables := d.Tables()
 	name := have.Rewrite.FullTable()
 	table := s.Table(have.Rewrite.Home(), have.Rewrite.Table)
 	if table == nil {
-		if !needed[have.State] {
-			return "", nil
-		}
 		return drift("the %s table %s is gone", noun, name), nil
-	}
-	if have.State == Approved || have.State == Created { // create says so, and the schema at hand may show a table from before
-		return "", nil
 	}
 	ours, err := m.owns(ctx, have, table.Comment)
 	switch {

@@ -153,9 +153,28 @@ func (m *Manager) again(ctx context.Context, r *run, have *Change) (f fitting, r
 	return f, ""
 }
 
-// SchemaChanged compares every change with the schema as it is now, and turns back the reads of those it no longer
-// fits before it returns.
-func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
+// Look begins a look at the schema, before it is read. What was read is to be told to seen, which compares every change with it, and turns
+// back the reads of those it no longer fits before it returns. It takes a while to read a schema, and one change after the other creates its
+// tables: of those that were not created when the look began it says nothing.
+func (m *Manager) Look(ctx context.Context) (seen func(*schema.Schema)) {
+	created := m.created()
+	return func(found *schema.Schema) { m.compareAll(ctx, found, created) }
+}
+
+// created are the changes whose tables, if they have any, are there.
+func (m *Manager) created() map[string]bool {
+	m.mu.Lock()
+	runs := m.sorted()
+	m.mu.Unlock()
+	out := map[string]bool{}
+	for _, r := range runs {
+		out[r.id] = !uncreated[r.get().State]
+	}
+	return out
+}
+
+// compareAll has every change follow the schema; created are those whose tables it must show.
+func (m *Manager) compareAll(ctx context.Context, s *schema.Schema, created map[string]bool) {
 	if s == nil {
 		return
 	}
@@ -168,7 +187,7 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 		if table := s.Table(have.Rewrite.Home(), have.Rewrite.Table); first && table != nil {
 			m.recall(ctx, r, table.Comment)
 		}
-		if err := m.follow(ctx, r, s); err != nil && !errors.As(err, new(*ErrPending)) {
+		if err := m.follow(ctx, r, s, created[r.id]); err != nil && !errors.As(err, new(*ErrPending)) {
 			m.Log.Error("a change of the schema could not be followed", "change_id", have.ID, "err", err)
 		}
 		m.mask(ctx, r, s)
@@ -181,8 +200,8 @@ func (m *Manager) SchemaChanged(ctx context.Context, s *schema.Schema) {
 	}
 }
 
-// follow has a change follow the schema.
-func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
+// follow has a change follow the schema, and, if its tables were created before that was read, hold them against it.
+func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema, created bool) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
 	have := r.get()
@@ -190,7 +209,7 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema) error {
 		return nil
 	}
 	f := r.fit(&have, s)
-	if f.broken == "" {
+	if f.broken == "" && created {
 		var err error
 		if f.broken, err = m.drifted(ctx, r.noun(), &have, f.fitted, s); err != nil {
 			return fmt.Errorf("compare the %s table with what was made: %w", r.noun(), err)

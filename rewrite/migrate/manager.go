@@ -313,7 +313,7 @@ const begun = "the process began: what was written while it was not there is ver
 
 // Restore reads the changes from the store and puts their modes in force. It is called before the proxy accepts its
 // first connection. What was verified is verified anew: nobody followed the writes before. Reads are not served before a
-// schema was seen (SchemaChanged).
+// schema was seen (Look).
 func (m *Manager) Restore(ctx context.Context) error {
 	records, err := m.Changes.All(ctx)
 	if err != nil {
@@ -346,9 +346,11 @@ func (m *Manager) Restore(ctx context.Context) error {
 	m.mu.Unlock()
 	m.remember(ctx)
 	m.publish()
-	if s := m.Schema(); s != nil {
-		m.SchemaChanged(ctx, s)
+	var created map[string]bool
+	if !m.Shared { // else another member may have created tables since the schema was read
+		created = m.created()
 	}
+	m.compareAll(ctx, m.Schema(), created)
 	return nil
 }
 

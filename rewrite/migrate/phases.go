@@ -201,7 +201,7 @@ func (m *Manager) patiently(ctx context.Context, r *run, reason string, do func(
 }
 
 // validate is the work of Created, and the first check of create: that the change still fits. What the base has become since it was approved, and may become while
-// it serves, was followed (SchemaChanged).
+// it serves, was followed (Look).
 func (m *Manager) validate(_ context.Context, r *run) error {
 	s := m.Schema()
 	if s == nil {
