@@ -116,6 +116,36 @@ type Column = statement.Column
 // Type is a column's type, as the protocol says it.
 type Type = statement.Type
 
+// Codes of types, as the protocol has them.
+const (
+	TypeCustom    = wire.TypeCustom
+	TypeASCII     = wire.TypeASCII
+	TypeBigint    = wire.TypeBigint
+	TypeBlob      = wire.TypeBlob
+	TypeBoolean   = wire.TypeBoolean
+	TypeCounter   = wire.TypeCounter
+	TypeDecimal   = wire.TypeDecimal
+	TypeDouble    = wire.TypeDouble
+	TypeFloat     = wire.TypeFloat
+	TypeInt       = wire.TypeInt
+	TypeTimestamp = wire.TypeTimestamp
+	TypeUUID      = wire.TypeUUID
+	TypeVarchar   = wire.TypeVarchar
+	TypeVarint    = wire.TypeVarint
+	TypeTimeuuid  = wire.TypeTimeuuid
+	TypeInet      = wire.TypeInet
+	TypeDate      = wire.TypeDate
+	TypeTime      = wire.TypeTime
+	TypeSmallint  = wire.TypeSmallint
+	TypeTinyint   = wire.TypeTinyint
+	TypeDuration  = wire.TypeDuration
+	TypeList      = wire.TypeList
+	TypeMap       = wire.TypeMap
+	TypeSet       = wire.TypeSet
+	TypeUDT       = wire.TypeUDT
+	TypeTuple     = wire.TypeTuple
+)
+
 // Value is one bound value.
 type Value struct {
 	Name  string // "" if positional

@@ -181,7 +181,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 	for i, c := range append(slices.Clone(sets), where...) {
 		v := s.describe(t, c)
 		if list && i == len(sets)+len(where)-1 {
-			v.Name, v.Type = "in("+c.name+")", proxy.Type{Code: 0x0020, Elements: []proxy.Type{v.Type}}
+			v.Name, v.Type = "in("+c.name+")", proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{v.Type}}
 		}
 		st.trace.Variables = append(st.trace.Variables, v)
 	}

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"strings"
-
+	"github.com/helenus-db/helenus/capture/literal"
 	"github.com/helenus-db/helenus/capture/value"
 	"github.com/helenus-db/helenus/proxy"
 )
@@ -24,7 +23,7 @@ func mix(x uint64) uint64 {
 
 // hash is what capture/value makes of a value: equal integers are equal whatever they number, all else is of its attribute.
 func (s *site) hash(d datum) value.Value {
-	kind := proxyType(d.at.cqlType)
+	kind := literal.TypeOf(d.at.cqlType)
 	v := value.Value{Class: value.ClassOf(&kind), Bytes: uint32(sizeOf(d.at.cqlType))}
 	of := uint64(0)
 	if d.form != "" {
@@ -67,17 +66,6 @@ func (s *site) made(d datum, of int) (out []value.Made) {
 	return out
 }
 
-func proxyType(cqlType string) proxy.Type {
-	return proxy.Type{Code: map[string]uint16{
-		"int": 0x0009, "bigint": 0x0002, "uuid": 0x000C, "timeuuid": 0x000F, "text": 0x000D, "timestamp": 0x000B, "date": 0x0011, "boolean": 0x0004, "double": 0x0007, "counter": 0x0005,
-	}[cqlType]}
-}
-
 func (s *site) describe(t *table, c column) proxy.Column {
-	kind, isSet := strings.CutPrefix(s.w.typeOf(t, c), "set<")
-	of := proxyType(strings.TrimSuffix(kind, ">"))
-	if isSet {
-		of = proxy.Type{Code: 0x0022, Elements: []proxy.Type{of}}
-	}
-	return proxy.Column{Keyspace: s.keyspace, Table: t.name, Name: c.name, Type: of}
+	return proxy.Column{Keyspace: s.keyspace, Table: t.name, Name: c.name, Type: literal.TypeOf(s.w.typeOf(t, c))}
 }

@@ -24,13 +24,6 @@ import (
 	"github.com/helenus-db/helenus/proxy"
 )
 
-// Type codes of the protocol.
-const (
-	codeVarint  = 0x000E
-	codeVarchar = 0x000D
-	codeUUID    = 0x000C
-)
-
 // MaxValues is how many values of one statement are read.
 const MaxValues = 256
 
@@ -161,7 +154,7 @@ func (r *reader) where(all []cql.Relation) {
 					r.term(w.Columns[0], v, false)
 				}
 			case *cql.Marker:
-				r.enter("in("+w.Columns[0]+")", proxy.Type{Code: codeList, Elements: []proxy.Type{r.typeOf(w.Columns[0])}}, list, false)
+				r.enter("in("+w.Columns[0]+")", proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{r.typeOf(w.Columns[0])}}, list, false)
 			}
 		}
 	}
@@ -169,7 +162,7 @@ func (r *reader) where(all []cql.Relation) {
 
 // rows enters what several columns are compared with.
 func (r *reader) rows(w *cql.Relation) {
-	together := proxy.Type{Code: codeTuple}
+	together := proxy.Type{Code: proxy.TypeTuple}
 	for _, c := range w.Columns {
 		together.Elements = append(together.Elements, r.typeOf(c))
 	}
@@ -189,7 +182,7 @@ func (r *reader) rows(w *cql.Relation) {
 			row(t)
 		}
 	case w.Op == cql.OpIn:
-		r.enter("in"+name, proxy.Type{Code: codeList, Elements: []proxy.Type{together}}, w.Value, false)
+		r.enter("in"+name, proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{together}}, w.Value, false)
 	case w.Op == cql.OpEQ || ranged:
 		row(w.Value)
 	}
@@ -237,16 +230,16 @@ func (r *reader) enter(name string, of proxy.Type, t cql.Term, ranged bool) {
 func constant(l *cql.Literal) (code uint16, b []byte) {
 	switch l.Kind {
 	case cql.LiteralString:
-		return codeVarchar, []byte(l.Text)
+		return proxy.TypeVarchar, []byte(l.Text)
 	case cql.LiteralInteger:
 		n, ok := new(big.Int).SetString(l.Text, 10)
 		if !ok || n.BitLen() > 512 {
 			return 0, nil
 		}
-		return codeVarint, varint(n)
+		return proxy.TypeVarint, varint(n)
 	case cql.LiteralUUID:
 		if b, err := hex.DecodeString(strings.ReplaceAll(l.Text, "-", "")); err == nil && len(b) == 16 {
-			return codeUUID, b
+			return proxy.TypeUUID, b
 		}
 	}
 	return 0, nil

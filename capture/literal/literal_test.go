@@ -102,12 +102,14 @@ func TestReadBound(t *testing.T) {
 }
 
 func TestTypeOf(t *testing.T) {
-	list := func(of uint16) proxy.Type { return proxy.Type{Code: codeList, Elements: []proxy.Type{{Code: of}}} }
+	list := func(of uint16) proxy.Type {
+		return proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{{Code: of}}}
+	}
 	for text, want := range map[string]proxy.Type{
-		"int": {Code: 9}, "text": {Code: 13}, "frozen<list<uuid>>": list(12), "address": {Code: codeUDT, Name: "address"}, "frozen<address>": {Code: codeUDT, Name: "address"},
-		"map<text, frozen<list<int>>>":         {Code: codeMap, Elements: []proxy.Type{{Code: 13}, list(9)}},
-		"tuple<int, map<int, text>, duration>": {Code: 0x31, Elements: []proxy.Type{{Code: 9}, {Code: codeMap, Elements: []proxy.Type{{Code: 9}, {Code: 13}}}, {Code: 0x15}}},
-		"vector<float, 3>":                     {}, "": {Code: codeUDT}, "list<": {Code: codeList, Elements: []proxy.Type{{Code: codeUDT}}}, "list<int": list(9),
+		"int": {Code: 9}, "text": {Code: 13}, "frozen<list<uuid>>": list(12), "address": {Code: proxy.TypeUDT, Name: "address"}, "frozen<address>": {Code: proxy.TypeUDT, Name: "address"},
+		"map<text, frozen<list<int>>>":         {Code: proxy.TypeMap, Elements: []proxy.Type{{Code: 13}, list(9)}},
+		"tuple<int, map<int, text>, duration>": {Code: 0x31, Elements: []proxy.Type{{Code: 9}, {Code: proxy.TypeMap, Elements: []proxy.Type{{Code: 9}, {Code: 13}}}, {Code: 0x15}}},
+		"vector<float, 3>":                     {}, "": {Code: proxy.TypeUDT}, "list<": {Code: proxy.TypeList, Elements: []proxy.Type{{Code: proxy.TypeUDT}}}, "list<int": list(9),
 	} {
 		if d := cmp.Diff(want, TypeOf(text)); d != "" {
 			t.Errorf("%s: %s", text, d)

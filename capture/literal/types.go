@@ -8,18 +8,12 @@ import (
 
 // codes are the protocol's, by the names that system_schema has. What is not among them is user-defined, or custom.
 var codes = map[string]uint16{
-	"ascii": 0x01, "bigint": 0x02, "blob": 0x03, "boolean": 0x04, "counter": 0x05, "decimal": 0x06, "double": 0x07, "float": 0x08, "int": 0x09,
-	"timestamp": 0x0B, "uuid": 0x0C, "text": 0x0D, "varchar": 0x0D, "varint": 0x0E, "timeuuid": 0x0F, "inet": 0x10, "date": 0x11, "time": 0x12,
-	"smallint": 0x13, "tinyint": 0x14, "duration": 0x15, "list": codeList, "map": codeMap, "set": codeSet, "tuple": codeTuple,
+	"ascii": proxy.TypeASCII, "bigint": proxy.TypeBigint, "blob": proxy.TypeBlob, "boolean": proxy.TypeBoolean, "counter": proxy.TypeCounter,
+	"decimal": proxy.TypeDecimal, "double": proxy.TypeDouble, "float": proxy.TypeFloat, "int": proxy.TypeInt, "timestamp": proxy.TypeTimestamp,
+	"uuid": proxy.TypeUUID, "text": proxy.TypeVarchar, "varchar": proxy.TypeVarchar, "varint": proxy.TypeVarint, "timeuuid": proxy.TypeTimeuuid,
+	"inet": proxy.TypeInet, "date": proxy.TypeDate, "time": proxy.TypeTime, "smallint": proxy.TypeSmallint, "tinyint": proxy.TypeTinyint,
+	"duration": proxy.TypeDuration, "list": proxy.TypeList, "map": proxy.TypeMap, "set": proxy.TypeSet, "tuple": proxy.TypeTuple,
 }
-
-const (
-	codeList  = 0x20
-	codeMap   = 0x21
-	codeSet   = 0x22
-	codeUDT   = 0x30
-	codeTuple = 0x31
-)
 
 // maxDepth is how deep a type may be nested; what is deeper is left out.
 const maxDepth = 16
@@ -35,7 +29,7 @@ func typeOf(text string, depth int) proxy.Type {
 		if code, ok := codes[name]; ok {
 			return proxy.Type{Code: code}
 		}
-		return proxy.Type{Code: codeUDT, Name: name}
+		return proxy.Type{Code: proxy.TypeUDT, Name: name}
 	}
 	if depth == maxDepth {
 		return proxy.Type{}

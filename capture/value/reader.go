@@ -52,27 +52,27 @@ func (r *reader) bytes() []byte {
 }
 
 // option steps over a type and returns its code.
-func (r *reader) option(depth int) int {
+func (r *reader) option(depth int) uint16 {
 	if depth > 32 {
 		r.failed = true
 	}
-	code := r.short()
+	code := uint16(r.short()) // #nosec G115 -- two bytes
 	n := 0
 	switch code {
-	case 0x0000:
+	case proxy.TypeCustom:
 		r.string()
-	case typeList, typeSet:
+	case proxy.TypeList, proxy.TypeSet:
 		n = 1
-	case 0x0021: // map
+	case proxy.TypeMap:
 		n = 2
-	case 0x0030: // user-defined type: keyspace, name, fields
+	case proxy.TypeUDT: // keyspace, name, fields
 		r.string()
 		r.string()
 		for i, fields := 0, r.short(); i < fields && !r.failed; i++ {
 			r.string()
 			r.option(depth + 1)
 		}
-	case 0x0031: // tuple
+	case proxy.TypeTuple:
 		n = r.short()
 	}
 	for i := 0; i < n && !r.failed; i++ {
@@ -95,7 +95,7 @@ func (r *reader) metadata(global bool, columns []proxy.Column) bool {
 		}
 		name := r.string()
 		code := r.option(0)
-		same = same && string(name) == columns[i].Name && code == int(columns[i].Type.Code)
+		same = same && string(name) == columns[i].Name && code == columns[i].Type.Code
 	}
 	return same
 }
@@ -136,10 +136,10 @@ func (r *reader) columns(n int, global bool) (out []proxy.Column) {
 		}
 		c.Name = string(r.string())
 		inner := *r
-		c.Type.Code = uint16(r.option(0))
-		if c.Type.Code == typeList || c.Type.Code == typeSet {
+		c.Type.Code = r.option(0)
+		if c.Type.Code == proxy.TypeList || c.Type.Code == proxy.TypeSet {
 			inner.short()
-			c.Type.Elements = []proxy.Type{{Code: uint16(inner.option(0))}}
+			c.Type.Elements = []proxy.Type{{Code: inner.option(0)}}
 		}
 		out = append(out, c)
 	}

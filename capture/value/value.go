@@ -53,23 +53,16 @@ func (c Class) String() string {
 
 var classNames = [...]string{"none", "integer", "text", "uuid", "timestamp", "date", "time", "inet"}
 
-// Type codes of the protocol that are looked into.
-const (
-	typeBoolean = 0x0004
-	typeList    = 0x0020
-	typeSet     = 0x0022
-)
-
 var classes = map[uint16]Class{
-	0x0001: Text, 0x000D: Text, // ascii, varchar
-	0x0002: Integer, 0x0005: Integer, 0x0009: Integer, 0x000E: Integer, 0x0013: Integer, 0x0014: Integer, // bigint, counter, int, varint, smallint, tinyint
-	0x000C: UUID, 0x000F: UUID, // uuid, timeuuid
-	0x000B: Timestamp, 0x0011: Date, 0x0012: Clock, 0x0010: Address,
+	proxy.TypeASCII: Text, proxy.TypeVarchar: Text,
+	proxy.TypeBigint: Integer, proxy.TypeCounter: Integer, proxy.TypeInt: Integer, proxy.TypeVarint: Integer, proxy.TypeSmallint: Integer, proxy.TypeTinyint: Integer,
+	proxy.TypeUUID: UUID, proxy.TypeTimeuuid: UUID,
+	proxy.TypeTimestamp: Timestamp, proxy.TypeDate: Date, proxy.TypeTime: Clock, proxy.TypeInet: Address,
 }
 
 // ClassOf is the class of a type's values, or of its elements' if it is a list or a set.
 func ClassOf(t *proxy.Type) Class {
-	if (t.Code == typeList || t.Code == typeSet) && len(t.Elements) == 1 {
+	if (t.Code == proxy.TypeList || t.Code == proxy.TypeSet) && len(t.Elements) == 1 {
 		t = &t.Elements[0]
 	}
 	return classes[t.Code]
@@ -124,7 +117,7 @@ func (h *Hasher) Each(t *proxy.Type, b []byte, yield func(v Value)) {
 	if len(b) == 0 {
 		return
 	}
-	if t.Code == typeList || t.Code == typeSet {
+	if t.Code == proxy.TypeList || t.Code == proxy.TypeSet {
 		if len(t.Elements) != 1 || len(b) < 4 {
 			return
 		}
@@ -142,7 +135,7 @@ func (h *Hasher) Each(t *proxy.Type, b []byte, yield func(v Value)) {
 		return
 	}
 	v := h.Of(classes[t.Code], b)
-	if t.Code == typeBoolean && len(b) == 1 {
+	if t.Code == proxy.TypeBoolean && len(b) == 1 {
 		v.Hash = h.Tuple([]uint64{uint64(b[0])})
 	}
 	yield(v)

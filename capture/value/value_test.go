@@ -141,7 +141,7 @@ func TestCanonicalValues(t *testing.T) {
 		}
 	})
 	n := 0
-	h.Each(&proxy.Type{Code: typeList, Elements: []proxy.Type{{Code: 9}}}, append([]byte{0x7F, 0, 0, 0}, list([][]byte{{1}})[4:]...), func(Value) { n++ })
+	h.Each(&proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{{Code: 9}}}, append([]byte{0x7F, 0, 0, 0}, list([][]byte{{1}})[4:]...), func(Value) { n++ })
 	if n != 1 {
 		t.Errorf("%d elements of a list that lies about its length", n)
 	}
@@ -194,7 +194,7 @@ func TestAnythingIsHarmless(t *testing.T) {
 		}
 		n := 0
 		h.Each(&ty, rapid.SliceOf(rapid.Byte()).Draw(t, "value"), func(v Value) {
-			if n++; (v.Class == None) != (v.Hash == 0) && ty.Code != typeBoolean || n > MaxElements {
+			if n++; (v.Class == None) != (v.Hash == 0) && ty.Code != proxy.TypeBoolean || n > MaxElements {
 				t.Fatalf("%+v", v)
 			}
 		})

@@ -15,15 +15,6 @@ import (
 // (a, b) = ? and (a, b) IN ?, the elements of a tuple (pair.0), the fields of a user-defined type (address.city), the keys and values of a map (roles.key).
 // They stand behind those that the statement was prepared with, which keep their places.
 
-// Type codes of the protocol.
-const (
-	codeList  = 0x0020
-	codeMap   = 0x0021
-	codeSet   = 0x0022
-	codeUDT   = 0x0030
-	codeTuple = 0x0031
-)
-
 // maxParts is how many parts one column has at most; what has more is left whole.
 const maxParts = 64
 
@@ -32,7 +23,7 @@ const maxFolds = 8
 
 // width is how many parts a value of a type has, 1 of what is left whole.
 func width(t *proxy.Type, depth int) int {
-	list := t.Code == codeList || t.Code == codeSet
+	list := t.Code == proxy.TypeList || t.Code == proxy.TypeSet
 	switch {
 	case depth > maxFolds || len(t.Elements) == 0:
 		return 1
@@ -49,9 +40,9 @@ func width(t *proxy.Type, depth int) int {
 // folded tells whether a type is of several parts.
 func folded(t *proxy.Type) bool {
 	switch t.Code {
-	case codeTuple, codeUDT, codeMap:
+	case proxy.TypeTuple, proxy.TypeUDT, proxy.TypeMap:
 		return len(t.Elements) > 0
-	case codeList, codeSet:
+	case proxy.TypeList, proxy.TypeSet:
 		return len(t.Elements) == 1 && folded(&t.Elements[0])
 	}
 	return false
@@ -83,11 +74,11 @@ func unfold(out []proxy.Column, c proxy.Column, names []string, depth int) []pro
 	if depth > maxFolds || !folded(&t) {
 		return append(out, c)
 	}
-	if t.Code == codeList || t.Code == codeSet { // of tuples: each part is a list
+	if t.Code == proxy.TypeList || t.Code == proxy.TypeSet { // of tuples: each part is a list
 		inner := c
 		inner.Type = t.Elements[0]
 		for _, p := range unfold(nil, inner, names, depth+1) {
-			p.Type = proxy.Type{Code: codeList, Elements: []proxy.Type{p.Type}}
+			p.Type = proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{p.Type}}
 			out = append(out, p)
 		}
 		return out
@@ -100,7 +91,7 @@ func unfold(out []proxy.Column, c proxy.Column, names []string, depth int) []pro
 			one.Name = names[i]
 		case i < len(t.Fields):
 			one.Name += "." + t.Fields[i]
-		case t.Code == codeMap:
+		case t.Code == proxy.TypeMap:
 			one.Name += [...]string{".key", ".value"}[min(i, 1)]
 		default:
 			one.Name += fmt.Sprintf(".%d", i)
@@ -140,7 +131,7 @@ func step(t *proxy.Type, b []byte, first, depth int, yield func(part int, t *pro
 		return
 	}
 	rounds := 1
-	if t.Code != codeTuple && t.Code != codeUDT {
+	if t.Code != proxy.TypeTuple && t.Code != proxy.TypeUDT {
 		if len(b) < 4 {
 			return
 		}

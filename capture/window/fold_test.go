@@ -34,11 +34,13 @@ func list(n int, cells ...[]byte) []byte {
 
 var (
 	integer = proxy.Type{Code: tInt}
-	pair    = proxy.Type{Code: codeTuple, Elements: []proxy.Type{integer, integer}}
-	seat    = proxy.Type{Code: codeUDT, Name: "seat", Fields: []string{"hall", "row"}, Elements: []proxy.Type{integer, integer}}
+	pair    = proxy.Type{Code: proxy.TypeTuple, Elements: []proxy.Type{integer, integer}}
+	seat    = proxy.Type{Code: proxy.TypeUDT, Name: "seat", Fields: []string{"hall", "row"}, Elements: []proxy.Type{integer, integer}}
 )
 
-func listOf(t proxy.Type) proxy.Type { return proxy.Type{Code: codeList, Elements: []proxy.Type{t}} }
+func listOf(t proxy.Type) proxy.Type {
+	return proxy.Type{Code: proxy.TypeList, Elements: []proxy.Type{t}}
+}
 
 func typed(table, name string, t proxy.Type) proxy.Column {
 	c := col(table, name, 0)
@@ -61,11 +63,11 @@ func TestParts(t *testing.T) {
 		{typed("t", "place", pair), tuple(number(1)), "place.0: 1; place.1:"},
 		{typed("t", "seat", seat), tuple(number(1), number(2)), "seat.hall: 1; seat.row: 2"},
 		{typed("t", "seats", listOf(seat)), list(2, tuple(number(1), number(2)), tuple(number(3), nil)), "seats.hall: 1 3; seats.row: 2"},
-		{typed("t", "m", proxy.Type{Code: codeMap, Elements: []proxy.Type{integer, seat}}), list(2, number(1), tuple(number(2), number(3)), number(4), tuple(number(5), number(6))),
+		{typed("t", "m", proxy.Type{Code: proxy.TypeMap, Elements: []proxy.Type{integer, seat}}), list(2, number(1), tuple(number(2), number(3)), number(4), tuple(number(5), number(6))),
 			"m.key: 1 4; m.value.hall: 2 5; m.value.row: 3 6"},
 		{typed("t", "seat", seat), []byte{0, 0, 0, 9, 1}, "seat.hall:; seat.row:"},
-		{typed("t", "seat", proxy.Type{Code: codeUDT, Name: "seat"}), tuple(number(1)), ""}, // of a type whose fields are not known
-		{typed("t", "wide", proxy.Type{Code: codeTuple, Elements: slices.Repeat([]proxy.Type{integer}, maxParts+1)}), tuple(number(1)), ""},
+		{typed("t", "seat", proxy.Type{Code: proxy.TypeUDT, Name: "seat"}), tuple(number(1)), ""}, // of a type whose fields are not known
+		{typed("t", "wide", proxy.Type{Code: proxy.TypeTuple, Elements: slices.Repeat([]proxy.Type{integer}, maxParts+1)}), tuple(number(1)), ""},
 	} {
 		names := parts(&c.column)
 		got := make([]string, len(names))
@@ -109,7 +111,7 @@ func TestFeedsOfParts(t *testing.T) {
 			[]proxy.Column{col("seats", "hall", tInt), col("seats", "row", tInt)}, plain, "seats.0 > hall; seats.1 > row"},
 		{"a set of ids", []proxy.Column{typed("tickets", "halls", listOf(integer))}, func(a, b []byte) [][]byte { return [][]byte{list(2, a, b)} },
 			[]proxy.Column{typed("seats", "in(hall)", listOf(integer))}, func(a, b []byte) [][]byte { return [][]byte{list(2, b, a)} }, "halls > hall"},
-		{"keys of a map", []proxy.Column{typed("tickets", "halls", proxy.Type{Code: codeMap, Elements: []proxy.Type{integer, {Code: tText}}})},
+		{"keys of a map", []proxy.Column{typed("tickets", "halls", proxy.Type{Code: proxy.TypeMap, Elements: []proxy.Type{integer, {Code: tText}}})},
 			func(a, _ []byte) [][]byte { return [][]byte{list(1, a, []byte("x"))} }, []proxy.Column{col("seats", "hall", tInt)}, func(a, _ []byte) [][]byte { return [][]byte{a} }, "halls.key > hall"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -41,9 +41,9 @@ func spell(t *proxy.Type, b []byte) (string, bool) {
 		return "", false
 	}
 	switch c := value.ClassOf(t); {
-	case t.Code == 0x0004: // boolean
+	case t.Code == proxy.TypeBoolean:
 		return strconv.FormatBool(b[0] != 0), true
-	case t.Code == 0x0020 || t.Code == 0x0022: // list, set
+	case t.Code == proxy.TypeList || t.Code == proxy.TypeSet:
 		return "", false
 	case c == value.Text:
 		return string(b), utf8.Valid(b)

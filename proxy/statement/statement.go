@@ -16,7 +16,7 @@ type Column struct {
 
 // Type is a CQL type as the protocol writes it. Codes that this program does not know are kept with their bytes.
 type Type struct {
-	Code     uint16 // 0x0000 custom, 0x0001 ascii, ... as in the protocol's [option]
+	Code     uint16 // wire.TypeCustom, ...
 	Custom   string // class name, for code 0
 	Keyspace string // user-defined types
 	Name     string

@@ -25,14 +25,34 @@ const (
 // maxTypeDepth bounds the nesting of types that is followed; Cassandra's own limit is far below.
 const maxTypeDepth = 32
 
-// Codes of the types that have something after their code.
+// Codes of types (native_protocol_v5.spec, 4.2.5.2). Custom ones and collections, user-defined types and tuples have something after their code.
 const (
-	TypeCustom uint16 = 0x0000
-	TypeList   uint16 = 0x0020
-	TypeMap    uint16 = 0x0021
-	TypeSet    uint16 = 0x0022
-	TypeUDT    uint16 = 0x0030
-	TypeTuple  uint16 = 0x0031
+	TypeCustom    uint16 = 0x0000
+	TypeASCII     uint16 = 0x0001
+	TypeBigint    uint16 = 0x0002
+	TypeBlob      uint16 = 0x0003
+	TypeBoolean   uint16 = 0x0004
+	TypeCounter   uint16 = 0x0005
+	TypeDecimal   uint16 = 0x0006
+	TypeDouble    uint16 = 0x0007
+	TypeFloat     uint16 = 0x0008
+	TypeInt       uint16 = 0x0009
+	TypeTimestamp uint16 = 0x000B
+	TypeUUID      uint16 = 0x000C
+	TypeVarchar   uint16 = 0x000D
+	TypeVarint    uint16 = 0x000E
+	TypeTimeuuid  uint16 = 0x000F
+	TypeInet      uint16 = 0x0010
+	TypeDate      uint16 = 0x0011
+	TypeTime      uint16 = 0x0012
+	TypeSmallint  uint16 = 0x0013
+	TypeTinyint   uint16 = 0x0014
+	TypeDuration  uint16 = 0x0015
+	TypeList      uint16 = 0x0020
+	TypeMap       uint16 = 0x0021
+	TypeSet       uint16 = 0x0022
+	TypeUDT       uint16 = 0x0030
+	TypeTuple     uint16 = 0x0031
 )
 
 // Metadata is the head of a result's metadata: all but the columns.

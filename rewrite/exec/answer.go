@@ -128,21 +128,21 @@ func (d *decoder) option(depth int) {
 		return
 	}
 	switch d.uint16() {
-	case 0x0000: // custom
+	case proxy.TypeCustom:
 		d.string()
-	case 0x0020, 0x0022: // list, set
+	case proxy.TypeList, proxy.TypeSet:
 		d.option(depth + 1)
-	case 0x0021: // map
+	case proxy.TypeMap:
 		d.option(depth + 1)
 		d.option(depth + 1)
-	case 0x0030: // user-defined type
+	case proxy.TypeUDT:
 		d.string()
 		d.string()
 		for n := d.uint16(); n > 0 && !d.bad; n-- {
 			d.string()
 			d.option(depth + 1)
 		}
-	case 0x0031: // tuple
+	case proxy.TypeTuple:
 		for n := d.uint16(); n > 0 && !d.bad; n-- {
 			d.option(depth + 1)
 		}

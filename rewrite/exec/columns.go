@@ -22,12 +22,9 @@ func (a *Answer) Shows(columns []proxy.Column, more int) bool {
 	return true
 }
 
-// typeCustom is the protocol's code of a type that it names by a class.
-const typeCustom = 0x0000
-
 // equal tells whether two types are one. Versions of the protocol write some types as custom ones: of these nothing is said.
 func equal(a, b *proxy.Type) bool {
-	if a.Code == typeCustom || b.Code == typeCustom {
+	if a.Code == proxy.TypeCustom || b.Code == proxy.TypeCustom {
 		return true
 	}
 	return a.Code == b.Code && a.Keyspace == b.Keyspace && a.Name == b.Name && slices.Equal(a.Fields, b.Fields) &&
@@ -36,7 +33,7 @@ func equal(a, b *proxy.Type) bool {
 
 // described tells whether a type is the one that the protocol describes so.
 func described(t gocql.TypeInfo, p *proxy.Type) bool {
-	if t == nil || t.Type() == gocql.TypeCustom || p.Code == typeCustom {
+	if t == nil || t.Type() == gocql.TypeCustom || p.Code == proxy.TypeCustom {
 		return true
 	}
 	if int(t.Type()) != int(p.Code) {
