@@ -253,7 +253,7 @@ func (s *shop) registered(addresses []string) (g *registers, c *checked, stop fu
 				if took := time.Since(asked); took < 50*time.Millisecond {
 					pause = 0
 				} else { // as written, it is read through a whole table: others are to get on meanwhile
-					pause = 2 * took
+					pause = 6 * took
 				}
 				c.compared.Add(1)
 				if what := g.judge(before, who, rows); what != "" {
