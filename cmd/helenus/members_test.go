@@ -234,6 +234,9 @@ func TestACopiedStateIsFound(t *testing.T) {
 	await(t, "alone, it may", func() bool { return a.approve(id) == nil })
 }
 
+// asServed is for how long a change is left to answer reads between two faults.
+const asServed = time.Minute
+
 // TestMembersWithstand: three members before three nodes; leaders and followers are killed and stand still in every state, while writers work through all, and every answer is checked: by what
 // was written (registers), and of rows that many write by Cassandra's own answers (compare).
 // HELENUS_WITHSTAND_FOR=20m goes on with such faults, and those of nodes, for so long once it serves, and says how many answers were compared.
@@ -312,6 +315,7 @@ func TestMembersWithstand(t *testing.T) {
 	longest, faults := answered("the last fault of a state"), 2*len(states)
 	for began := time.Now(); time.Since(began) < long; faults++ {
 		longest = max(longest, answered(blow(t, faults, c, all)))
+		time.Sleep(asServed) // else most reads run as written, of which a second has a few; those that it answers are to be looked at
 	}
 	settled()
 	if n := len(checked.wrong); n > 0 {
@@ -393,7 +397,7 @@ func (s *shop) compare(address string) (stop func() (compared int, wrong []strin
 			before, err1 := s.answer(s.direct, who)
 			got, err2 := s.answer(through, who)
 			after, err3 := s.answer(s.direct, who)
-			time.Sleep(4 * time.Since(asked)) // Cassandra's own read whole tables: others are to get on meanwhile
+			time.Sleep(12 * time.Since(asked)) // Cassandra's own read whole tables: others are to get on meanwhile
 			switch {
 			case gone(err2): // the driver has given its one host up
 				through.Close()
