@@ -77,12 +77,12 @@ func (f *fleetWorld) join() *memberWorld {
 	}
 	book := change.Open(ownStore{f.store, w})
 	w.member = fleet.New(fleet.Options{Store: f.store, ID: fmt.Sprint("m", len(f.all)+1), Form: 1, Truth: fleet.Truth{
-		Follow: func(ctx context.Context) error {
+		Follow: []func(context.Context) error{func(ctx context.Context) error {
 			if w.dead.Load() {
 				return errors.New("dead")
 			}
 			return errors.Join(book.Sync(ctx), w.engine.Follow(ctx))
-		},
+		}},
 		Rules: func() uint64 { return w.engine.Rules() }, Barrier: func(ctx context.Context) error { return w.engine.Barrier(ctx) }, Withholding: func() bool { return w.dead.Load() || w.engine.Withholding() },
 		Blocked: func() string { return w.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return w.engine.ReverifyAll(ctx, why) },
 		Connected: func(context.Context) (map[string]bool, error) {
@@ -481,6 +481,7 @@ func TestNoMemberIsWrong(t *testing.T) {
 	if raced {
 		seeds = 1
 	}
+	all := 0
 	for seed := range uint64(seeds) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // seeded on purpose
@@ -527,10 +528,11 @@ func TestNoMemberIsWrong(t *testing.T) {
 				}
 			}
 			t.Logf("seed %d: %d answers while it served", seed, served)
-			if served < 20 {
-				t.Error("hardly anything was served: nothing was tried")
-			}
+			all += served
 		})
+	}
+	if all < 100*seeds { // in one of them hardly any may be
+		t.Errorf("%d answers while it served: hardly anything was tried", all)
 	}
 }
 

@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand"
 	"os"
@@ -74,7 +73,7 @@ func (f *randomFleet) join() {
 	m := &memberLive{}
 	book := change.Open(f.store)
 	m.member = fleet.New(fleet.Options{Store: f.store, ID: fmt.Sprint("m", len(f.all)+1), Form: 1, Truth: fleet.Truth{
-		Follow: func(ctx context.Context) error { return errors.Join(book.Sync(ctx), m.engine.Follow(ctx)) },
+		Follow: []func(context.Context) error{book.Sync, func(ctx context.Context) error { return m.engine.Follow(ctx) }},
 		Rules:  func() uint64 { return m.engine.Rules() }, Barrier: func(ctx context.Context) error { return m.engine.Barrier(ctx) }, Withholding: func() bool { return m.engine.Withholding() },
 		Blocked: func() string { return m.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return m.engine.ReverifyAll(ctx, why) },
 		Connected: func(context.Context) (map[string]bool, error) {

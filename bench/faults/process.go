@@ -41,7 +41,7 @@ func newProcess(w *memory, slot, n int) *process {
 	book := change.Open(&stateLink{w.store, p})
 	var members rewrite.Members
 	p.member = fleet.New(fleet.Options{Store: &stateLink{w.store, p}, ID: fmt.Sprint("m", n), Address: fmt.Sprint("slot ", slot), Form: 1, Truth: fleet.Truth{
-		Follow: func(ctx context.Context) error { return errors.Join(book.Sync(ctx), p.engine.Follow(ctx)) },
+		Follow: []func(context.Context) error{book.Sync, func(ctx context.Context) error { return p.engine.Follow(ctx) }},
 		Rules:  func() uint64 { return p.engine.Rules() }, Barrier: func(ctx context.Context) error { return p.engine.Barrier(ctx) }, Withholding: func() bool { return p.engine.Withholding() },
 		Blocked: func() string { return p.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return p.engine.ReverifyAll(ctx, why) },
 		Connected: p.connected,

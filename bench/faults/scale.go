@@ -145,7 +145,7 @@ func (c *crowd) join(ctx context.Context, wait *sync.WaitGroup) error {
 	link := &countedState{c.store, m}
 	book := change.Open(link)
 	m.member = fleet.New(fleet.Options{Store: link, ID: fmt.Sprintf("%012d", len(c.all)), Address: fmt.Sprintf("10.0.%d.%d:9042", len(c.all)/250, len(c.all)%250), API: "http://10.0.0.1:9180", Version: "1.0.0", Form: 1, Truth: fleet.Truth{
-		Follow: func(ctx context.Context) error { return errors.Join(book.Sync(ctx), m.engine.Follow(ctx)) },
+		Follow: []func(context.Context) error{book.Sync, func(ctx context.Context) error { return m.engine.Follow(ctx) }},
 		Rules:  func() uint64 { return m.engine.Rules() }, Barrier: func(ctx context.Context) error { return m.engine.Barrier(ctx) }, Withholding: func() bool { return m.engine.Withholding() },
 		Blocked: func() string { return m.engine.Unfollowed() }, Reverify: func(ctx context.Context, why string) error { return m.engine.ReverifyAll(ctx, why) },
 		Connected: func(context.Context) (map[string]bool, error) { return nil, errors.New("nobody is looked for") },

@@ -35,7 +35,7 @@ func (h *helenus) join() {
 		Store: h.shared, ID: h.process, Address: cmp.Or(s.Advertise, s.Listen), API: s.Admin, Version: built().version, Form: keyspace.Form, Lease: s.ServingLease, Time: clock, Log: h.log,
 		Settings: s.Values(config.FleetWide), Must: []string{"serving-lease"}, // a write waits for as long as others may serve without news
 		Truth: fleet.Truth{
-			Follow: h.followState, Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },
+			Follow: h.following(), Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },
 			Rules: func() uint64 { return h.engine.Rules() }, Barrier: func(ctx context.Context) error { return h.engine.Barrier(ctx) },
 			Withholding: func() bool { return h.engine.Withholding() }, Blocked: func() string { return h.engine.Unfollowed() },
 			Connected: h.onlookers.processes,
@@ -86,30 +86,35 @@ func (h *helenus) followCalendars(ctx context.Context) {
 	h.keeper.Run(ctx)
 }
 
-// followState takes on what other members have stored: changes, advice, what people said, tokens, sessions.
-func (h *helenus) followState(ctx context.Context) error {
-	if err := h.changes.Sync(ctx); err != nil {
-		return err
+// following take on what other members have stored: changes, calendars, tokens, sessions, advice and what people said. The parts are made when they are
+// asked for first.
+func (h *helenus) following() []func(context.Context) error {
+	return []func(context.Context) error{
+		func(ctx context.Context) error { return h.changes.Sync(ctx) },
+		func(ctx context.Context) error { return h.engine.Follow(ctx) },
+		func(ctx context.Context) error {
+			if h.member.Leads() {
+				return nil
+			}
+			if err := h.keeper.Restore(ctx); err != nil {
+				return fmt.Errorf("follow the calendars: %w", err)
+			}
+			return nil
+		},
+		func(ctx context.Context) error {
+			if h.tokens == nil {
+				return nil
+			}
+			return h.tokens.Reload(ctx)
+		},
+		func(ctx context.Context) error {
+			if h.sessions == nil {
+				return nil
+			}
+			return h.sessions.Reload(ctx)
+		},
+		func(ctx context.Context) error { return h.advisor.Follow(ctx) },
 	}
-	if err := h.engine.Follow(ctx); err != nil {
-		return err
-	}
-	if !h.member.Leads() {
-		if err := h.keeper.Restore(ctx); err != nil {
-			return fmt.Errorf("follow the calendars: %w", err)
-		}
-	}
-	if h.tokens != nil {
-		if err := h.tokens.Reload(ctx); err != nil {
-			return err
-		}
-	}
-	if h.sessions != nil {
-		if err := h.sessions.Reload(ctx); err != nil {
-			return err
-		}
-	}
-	return h.advisor.Follow(ctx)
 }
 
 // enter brings this process into the fleet, before it takes requests: it has read the state then, and the others know of it.

@@ -20,7 +20,7 @@ func TestSettingsAgree(t *testing.T) {
 			Store: state, ID: id, Address: id + ":9042", Form: 1, Settings: settings, Must: []string{"serving-lease"},
 			Now: func() time.Duration { return at }, Beside: func(f func()) { f() }, Wait: func(_ context.Context, d time.Duration) error { at += d; return nil },
 			Truth: Truth{
-				Follow: func(context.Context) error { return nil }, Rules: func() uint64 { return 0 }, Barrier: func(context.Context) error { return nil },
+				Rules: func() uint64 { return 0 }, Barrier: func(context.Context) error { return nil },
 				Withholding: func() bool { return false }, Blocked: func() string { return "" }, Reverify: func(context.Context, string) error { return nil },
 			},
 		})

@@ -1,8 +1,14 @@
 package fleet
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/helenus-db/helenus/capture/store"
 )
 
 // TestFollowedBesideAnEarlierBuild: what was stored before a moment is followed by all once each has said so of an epoch that was found later, and by nobody any more once a member
@@ -43,4 +49,91 @@ func TestFollowedBesideAnEarlierBuild(t *testing.T) {
 	delete(m.register, "c")
 	look(8, nil)
 	says("it is gone", stored, true)
+}
+
+// slow is a state of which many reads time out.
+type slow struct {
+	lone
+	random *rand.Rand
+}
+
+var errTimeout = errors.New("operation timed out: received only 1 responses")
+
+func (s *slow) read() error {
+	if s.random.IntN(5) < 2 {
+		return errTimeout
+	}
+	return nil
+}
+
+func (s *slow) Epoch(ctx context.Context) (int64, error) {
+	if err := s.read(); err != nil {
+		return 0, err
+	}
+	return s.lone.Epoch(ctx)
+}
+
+func (s *slow) List(ctx context.Context, kind string) ([]store.Document, error) {
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	return s.lone.List(ctx, kind)
+}
+
+// TestJoinsWhereManyReadsTimeOut: where two of five reads fail, eleven in a row succeed once in three hundred times; each part that was read is kept. What was
+// stored meanwhile has all of them read again.
+func TestJoinsWhereManyReadsTimeOut(t *testing.T) {
+	state := &slow{lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}, rand.New(rand.NewPCG(1, 1))} //nolint:gosec // seeded on purpose
+	at := time.Duration(0)
+	counts := make([]int, 8)
+	var follow []func(context.Context) error
+	for i := range counts {
+		follow = append(follow, func(context.Context) error {
+			if err := state.read(); err != nil {
+				return err
+			}
+			for _, n := range counts[:i] {
+				if n <= counts[i] {
+					t.Errorf("part %d followed %v", i, counts)
+				}
+			}
+			counts[i]++
+			return nil
+		})
+	}
+	m := New(Options{
+		Store: state, ID: "m", Form: 1,
+		Now: func() time.Duration { return at }, Beside: func(f func()) { f() }, Wait: func(_ context.Context, d time.Duration) error { at += d; return nil },
+		Truth: Truth{
+			Follow: follow, Rules: func() uint64 { return 0 }, Barrier: func(context.Context) error { return nil },
+			Withholding: func() bool { return false }, Blocked: func() string { return "" }, Reverify: func(context.Context, string) error { return nil },
+		},
+	})
+	join, cancel := context.WithCancel(t.Context())
+	steps := 0
+	m.o.Wait = func(ctx context.Context, d time.Duration) error {
+		if steps++; steps > 200 {
+			cancel()
+		}
+		at += d
+		return ctx.Err()
+	}
+	if _, err := m.Join(join); err != nil {
+		t.Fatalf("after %d looks, %v parts: %v", steps, counts, err)
+	}
+	look := func() {
+		for range 200 {
+			at += time.Second
+			_ = m.Step(t.Context())
+		}
+	}
+	look() // it leads now
+	before := counts[7]
+	state.epoch++
+	look()
+	for i, n := range counts {
+		if n != before+1 {
+			t.Errorf("part %d was followed %d times, and %d before something was stored", i, n, before)
+		}
+	}
 }

@@ -67,7 +67,7 @@ func TestNobodyIsAskedUnderTheLock(t *testing.T) {
 		Store: &lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}, ID: "m", Form: 1,
 		Now: func() time.Duration { return at }, Beside: func(f func()) { f() }, Wait: func(_ context.Context, d time.Duration) error { at += d; return nil },
 		Truth: Truth{
-			Follow:      func(context.Context) error { free("Follow"); return nil },
+			Follow:      []func(context.Context) error{func(context.Context) error { free("Follow"); return nil }},
 			Rules:       func() uint64 { free("Rules"); return uint64(at) }, // there is always something new
 			Barrier:     func(context.Context) error { free("Barrier"); return nil },
 			Withholding: func() bool { free("Withholding"); return false },

@@ -39,8 +39,9 @@ type Store interface {
 
 // Truth is what of a process follows the state; all must be set but Connected. None is called under the member's lock: whoever answers may be asking the member.
 type Truth struct {
-	// Follow takes on what others have stored, and returns when it is in force.
-	Follow func(ctx context.Context) error
+	// Follow take on, in this order, what others have stored; each returns when its part is in force. What has succeeded is not asked of the same
+	// epoch again.
+	Follow []func(ctx context.Context) error
 	// Rules is a number that grows whenever the rules in force change; Barrier returns when every request under way by earlier ones has ended.
 	Rules   func() uint64
 	Barrier func(ctx context.Context) error
@@ -168,31 +169,32 @@ type Member struct {
 	stepping sync.Mutex // one look at a time
 	saying   sync.Mutex // held while a beat is decided on
 
-	mu       sync.Mutex
-	place    place
-	entry    Entry
-	begun    bool // it was registered before: what it wrote meanwhile is to be verified
-	sent     Beat // the last beat that was decided on
-	acked    bool // and that was acknowledged
-	heard    time.Duration
-	previous time.Duration // when the last look began that was concluded from; negative: there was none
-	sights   map[string]*sight
-	register map[string]Entry // as followed
-	seenAll  view             // of who waits for acknowledgements
-	blocked  string           // why nothing can be verified because of others
-	lease    atomic.Int64     // until when reads may be answered, as Now counts: each of them looks at it
-	seen     int64            // epoch followed
-	applied  int64            // epoch acknowledged
-	rules    uint64           // that have passed a barrier
-	passing  bool             // a barrier is being waited for
-	trouble  string           // why the last step failed
-	leader   leader
-	version  int64         // of the leader's document
-	leading  chan struct{} // closed when this member begins or ceases to lead; then another
-	leads    bool
-	form     int
-	counts   counts
-	served   bool // reads could be answered after the last look
+	mu        sync.Mutex
+	place     place
+	entry     Entry
+	begun     bool // it was registered before: what it wrote meanwhile is to be verified
+	sent      Beat // the last beat that was decided on
+	acked     bool // and that was acknowledged
+	heard     time.Duration
+	previous  time.Duration // when the last look began that was concluded from; negative: there was none
+	sights    map[string]*sight
+	register  map[string]Entry // as followed
+	seenAll   view             // of who waits for acknowledgements
+	blocked   string           // why nothing can be verified because of others
+	lease     atomic.Int64     // until when reads may be answered, as Now counts: each of them looks at it
+	seen      int64            // epoch followed
+	applied   int64            // epoch acknowledged
+	rules     uint64           // that have passed a barrier
+	passing   bool             // a barrier is being waited for
+	trouble   string           // why the last step failed
+	leader    leader
+	version   int64         // of the leader's document
+	leading   chan struct{} // closed when this member begins or ceases to lead; then another
+	leads     bool
+	form      int
+	counts    counts
+	served    bool     // reads could be answered after the last look
+	following followed // of the epoch that is being followed
 
 	looks  []looked      // concluded from, that not all others are known to have followed
 	agreed time.Duration // whatever was stored before is followed by all
@@ -305,8 +307,45 @@ func (m *Member) look(ctx context.Context) error {
 	return nil
 }
 
+// followed is how far an epoch was followed. Where many reads time out, a dozen in a row hardly ever succeed: what one look has read the next one
+// goes on from, as long as nothing new was stored.
+type followed struct {
+	epoch    int64
+	register map[string]Entry
+	leader   *leader
+	version  int64 // of leader
+	parts    int   // of Truth.Follow
+}
+
 // follow takes on the state of an epoch: the register and the leader, and then all else.
 func (m *Member) follow(ctx context.Context, epoch int64) error {
+	if m.following.epoch != epoch {
+		m.following = followed{epoch: epoch}
+	}
+	f := &m.following
+	if f.register == nil {
+		if err := m.readRegister(ctx, f); err != nil {
+			return err
+		}
+	}
+	if f.leader == nil {
+		if err := m.readLeader(ctx, f); err != nil {
+			return err
+		}
+	}
+	for ; f.parts < len(m.o.Truth.Follow); f.parts++ {
+		if err := m.o.Truth.Follow[f.parts](ctx); err != nil {
+			return fmt.Errorf("follow the state: %w", err)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.register, m.leader, m.version, m.seen = f.register, *f.leader, f.version, epoch
+	m.following = followed{}
+	return nil
+}
+
+func (m *Member) readRegister(ctx context.Context, f *followed) error {
 	members, err := m.o.Store.List(ctx, KindMember)
 	if err != nil {
 		return err
@@ -320,6 +359,11 @@ func (m *Member) follow(ctx context.Context, epoch int64) error {
 		e.version = d.Version
 		register[d.ID] = e
 	}
+	f.register = register
+	return nil
+}
+
+func (m *Member) readLeader(ctx context.Context, f *followed) error {
 	leaders, err := m.o.Store.List(ctx, KindLeader)
 	if err != nil {
 		return err
@@ -332,12 +376,7 @@ func (m *Member) follow(ctx context.Context, epoch int64) error {
 		}
 		version = d.Version
 	}
-	if err := m.o.Truth.Follow(ctx); err != nil {
-		return fmt.Errorf("follow the state: %w", err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.register, m.leader, m.version, m.seen = register, l, version, epoch
+	f.leader, f.version = &l, version
 	return nil
 }
 
@@ -458,14 +497,20 @@ func (m *Member) move(ctx context.Context) error {
 	m.mu.Lock()
 	e, on := m.register[m.o.ID]
 	p, entry, beats, begun := m.place, m.entry, m.sent.Counter, m.begun
-	if p == registered && (!on || e.Incarnation != entry.Incarnation) {
+	ours := on && e.Incarnation == entry.Incarnation
+	gone := p == registered && !ours
+	entered := p == outside && ours && !entry.Since.IsZero() && e.Since.Equal(entry.Since)
+	switch {
+	case gone:
 		m.o.Log.Warn("somebody took this process off the register of the fleet: it serves nothing, and begins anew")
-		m.place, m.entry.Incarnation = outside, entry.Incarnation+1
+		m.place, m.entry.Incarnation, m.entry.Since = outside, entry.Incarnation+1, time.Time{}
 		m.lease.Store(int64(never))
+	case entered: // by enter, whose answer or whose reads did not come in time; a look has followed since
+		m.place, m.begun = registered, true
 	}
 	m.mu.Unlock()
 	switch {
-	case p == registered && (!on || e.Incarnation != entry.Incarnation):
+	case gone, entered:
 		return nil // with the next step
 	case p == outside && beats >= 2:
 		return m.enter(ctx, entry, e.version, begun)
@@ -482,7 +527,12 @@ func (m *Member) enter(ctx context.Context, entry Entry, version int64, begun bo
 			return err
 		}
 	}
-	entry.Since = m.o.Time().UTC()
+	if entry.Since.IsZero() {
+		entry.Since = m.o.Time().UTC()
+		m.mu.Lock()
+		m.entry.Since = entry.Since
+		m.mu.Unlock()
+	}
 	line := store.Entry{Action: "member.join", Target: entry.ID, Reason: entry.Address, After: fmt.Sprintf("incarnation %d, version %s", entry.Incarnation, entry.Version)}.By(ctx, store.Self)
 	if _, err := m.o.Store.Replace(ctx, KindMember, entry.ID, version, entry, line); err != nil && !errors.Is(err, store.ErrConflict) {
 		return fmt.Errorf("register this process: %w", err)

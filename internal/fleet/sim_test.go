@@ -446,7 +446,7 @@ func (w *world) start(spoil func(*actor)) *actor {
 	a.m = New(Options{
 		Store: a, ID: a.name, Address: a.name, Form: 1,
 		Truth: Truth{
-			Follow: a.follow, Rules: func() uint64 { return a.rules }, Barrier: a.barrier, Blocked: func() string { return "" },
+			Follow: []func(context.Context) error{a.follow}, Rules: func() uint64 { return a.rules }, Barrier: a.barrier, Blocked: func() string { return "" },
 			Withholding: func() bool { return a.turning > 0 && !a.loud }, Reverify: func(ctx context.Context, why string) error { return reverify(ctx, why) }, Connected: connected,
 		},
 		Now: func() time.Duration { return w.now }, Time: func() time.Time { return time.Unix(0, int64(w.now)) },
