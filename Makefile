@@ -83,10 +83,12 @@ demo-production:
 # advice in a child process, works for one command, tests drivers, or keeps history (its SQLite is in Go). `make test-long` runs all with it.
 unraced = ./advisor/% ./capture/history ./internal/cassandra% ./internal/drivers% ./rewrite/calibrate ./rewrite/planrun ./rewrite/rehearse ./rewrite/scratch
 own_concurrency = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
-raced = $(filter-out $(unraced),$(own_concurrency)) ./advisor/solve
+raced = $(filter-out $(unraced),$(own_concurrency))
 plain = $(filter-out $(raced) $(LONGEST) ./cmd/helenus,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 # The laboratory's longest, which run whole benches: of test-long.
-LONGEST := ./bench/calendar ./bench/rubis ./bench/verify
+LONGEST := ./bench/calendar ./bench/calibrate ./bench/change ./bench/load ./bench/rank ./bench/rubis ./bench/safety ./bench/verify ./bench/verify/cmd
+# Of the solver, what is about its child processes; all else is arithmetic.
+solver := 'Process|AtOnce|ChildFails|CrashIsAsked|FoundBefore|CancelKills|Worker|Protocol|WithItsParent|Replies'
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
 # alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
@@ -112,9 +114,12 @@ tests-second:
 	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
 
 tests-others:
-	.ci/tests $(GO) test -vet=off -timeout 40m $(plain)
-	.ci/tests $(GO) test -vet=off -race -timeout 40m $(raced)
-	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers' ./rewrite ./internal/fleet
+	status=0; \
+	.ci/tests $(GO) test -vet=off -timeout 40m $(plain) || status=1; \
+	.ci/tests $(GO) test -vet=off -race -timeout 40m $(raced) || status=1; \
+	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
+	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers' ./rewrite ./internal/fleet || status=1; \
+	exit $$status
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
 test-drivers:

@@ -63,7 +63,7 @@ func pairs() [][]step {
 func TestEveryInterleaving(t *testing.T) {
 	most := 30000
 	if raced { // whatever is found then is a race
-		most = 20
+		most = 3
 	}
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestWithoutClocks(t *testing.T) {
 			most := 600
 			switch {
 			case raced:
-				most = 10
+				most = 2
 			case long():
 				most = 200000
 			}

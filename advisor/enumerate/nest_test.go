@@ -3,6 +3,7 @@
 package enumerate_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
@@ -13,9 +14,13 @@ import (
 
 // Every candidate is a table that can be, collections and unions of them, too. Two of these workloads once had tables with two
 // collections of the same entity over two relationships, others unions of tables that number an entity's occurrences
-// otherwise: circles both, without an end for whoever walks along them.
+// otherwise: circles both, without an end for whoever walks along them. `make test-long` takes 150 workloads.
 func TestCandidatesAreTables(t *testing.T) {
-	for seed := range uint64(150) {
+	seeds := uint64(30)
+	if os.Getenv("HELENUS_TEST_LONG") != "" {
+		seeds = 150
+	}
+	for seed := range seeds {
 		for _, table := range enumerate.Workload(generate.Varied(seed), enumerate.Options{Collections: true}).Tables {
 			if err := table.Validate(); err != nil {
 				t.Errorf("seed %d: %v", seed, err)

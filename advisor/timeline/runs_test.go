@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -35,8 +36,11 @@ func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *base
 // single designs; and the relaxation's bound, where it states one, is never above the least.
 func TestRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
-	met, least := 0, 0
-	for range 30 {
+	problems, met, least := 12, 0, 0
+	if os.Getenv("HELENUS_TEST_LONG") != "" {
+		problems = 30
+	}
+	for range problems {
 		w, tables := figured(t, "1, 1, 1", "1, 1, 1", 1, 3, 4, 7, 8)
 		for _, x := range w.Statements {
 			for i := range x.Steps {
@@ -71,8 +75,8 @@ func TestRuns(t *testing.T) {
 			least++
 		}
 	}
-	if met < 15 || least < met*2/3 {
-		t.Errorf("of %d problems %d were solved", met, least)
+	if met < problems/2 || least < met*2/3 {
+		t.Errorf("of %d problems, %d of which have a solution, %d were solved", problems, met, least)
 	}
 }
 
