@@ -61,15 +61,19 @@ func TestOurTableIsWatched(t *testing.T) {
 		name, text string // %s is the look-up table
 		past       bool   // not through Helenus: found at the schema event
 		mends      bool   // it is made whole by itself
+		long       bool   // tried by `make test-long` alone
 	}{
-		{"truncate", "TRUNCATE %s", false, true},
-		{"delete", "DELETE FROM %s WHERE customer = 'customer 3'", false, true},
-		{"time to live", "ALTER TABLE %s WITH default_time_to_live = 3", false, false},
-		{"time to live, past us", "ALTER TABLE %s WITH default_time_to_live = 3", true, false},
-		{"drop", "DROP TABLE %s", false, false},
-		{"drop, past us", "DROP TABLE %s", true, false},
+		{"truncate", "TRUNCATE %s", false, true, false},
+		{"delete", "DELETE FROM %s WHERE customer = 'customer 3'", false, true, true},
+		{"time to live", "ALTER TABLE %s WITH default_time_to_live = 3", false, false, true},
+		{"time to live, past us", "ALTER TABLE %s WITH default_time_to_live = 3", true, false, false},
+		{"drop", "DROP TABLE %s", false, false, true},
+		{"drop, past us", "DROP TABLE %s", true, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.long && os.Getenv("HELENUS_TEST_LONG") == "" {
+				t.Skip("HELENUS_TEST_LONG is not set: a minute each")
+			}
 			s := newShop(t, direct)
 			defer must(t, direct, "DROP KEYSPACE "+s.keyspace)
 			p := s.process(contact)

@@ -305,6 +305,7 @@ func (s *shop) serves(p *process, lookUp string) {
 	}
 }
 
+// TestWithstandAtEveryState: each state of a change is left by a breakage, while others write. `make test-long` breaks Cassandra, too.
 func TestWithstandAtEveryState(t *testing.T) {
 	c := cluster(t)
 	address := c.ContactPoints()[0]
@@ -322,6 +323,9 @@ func TestWithstandAtEveryState(t *testing.T) {
 			s.direct = session(s.t, address) // the driver has given up the old one's only host
 			p.resumeIfSuspended(id)
 		},
+	}
+	if os.Getenv("HELENUS_TEST_LONG") == "" {
+		delete(breakages, "Cassandra stopped and started") // a dozen starts of it
 	}
 	states := []migrate.State{migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving}
 	for name, breakage := range breakages {

@@ -37,6 +37,7 @@ func open(t *testing.T, n *Node) *gocql.Session {
 }
 
 func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
+	long(t)
 	c := startCluster(t, Options{Durable: true})
 	node := c.Node(0)
 	address := node.Addr()
@@ -111,11 +112,11 @@ func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
 	}
 }
 
-// long skips a test of several nodes, which take a minute to start, unless it is the time for that.
+// long skips a test of several nodes, or of several starts, which take a minute, unless it is the time for that.
 func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("several nodes take a minute to start: `make test-long` runs this")
+		t.Skip("several nodes, or starts, take a minute: `make test-long` runs this")
 	}
 }
 
@@ -164,6 +165,7 @@ func TestThreeNodes(t *testing.T) {
 }
 
 func TestExtraSettingsReachTheNode(t *testing.T) {
+	long(t)
 	c := startCluster(t, Options{Extra: map[string]any{
 		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
 		"num_tokens": 16,

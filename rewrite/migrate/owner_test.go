@@ -102,7 +102,7 @@ func TestDerived(t *testing.T) {
 	}
 	m := New(Parts{Store: &exectest.Store{}}, Settings{})
 	none := &schema.Schema{}
-	for state, gone := range map[State]bool{Created: false, DualWrite: false, Verify: true, Serving: true} {
+	for state, gone := range map[State]bool{Created: false, DualWrite: true, Verify: true, Serving: true} {
 		if reason, err := m.drifted(t.Context(), "look-up", &Change{ID: "m", Owner: mine, Rewrite: lu, State: state}, l, none); err != nil || (reason != "") != gone {
 			t.Errorf("no table in %s: %q, %v", state, reason, err)
 		}
