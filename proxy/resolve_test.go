@@ -121,9 +121,10 @@ func TestUnknownIDsAreResolvedInTheBackground(t *testing.T) {
 	}
 	call(t, c, wire.OpBatch, batchBody(4, "x", proxytest.PreparedID(texts[1])))
 	run(texts[1])
-	await(t, func() bool { return s.Stats().Resolved == 2 })
-	before := s.Stats().Unresolved
-	if before < 1 || before > uint64(n+1) || l.count() != 2 {
+	await(t, func() bool { return s.Stats().Resolved >= 2 })
+	// Who found an id unknown just before it was looked up asks once more: each of the two may be looked up twice.
+	before, resolved := s.Stats().Unresolved, s.Stats().Resolved
+	if before < 1 || before > uint64(n+1) || l.count() > 4 {
 		t.Errorf("%d unresolved of %d, %d PREPAREs", before, n, l.count())
 	}
 	run(texts[0])
@@ -141,7 +142,7 @@ func TestUnknownIDsAreResolvedInTheBackground(t *testing.T) {
 			t.Fatalf("answered %q", body)
 		}
 	}
-	if got := s.Stats(); got.Unresolved != before+2000 || got.Resolved != 2 {
+	if got := s.Stats(); got.Unresolved != before+2000 || got.Resolved < resolved || got.Resolved > 4 {
 		t.Errorf("%+v", got)
 	}
 }
