@@ -353,28 +353,26 @@ func TestCassandraConcurrentWriters(t *testing.T) {
 func TestCassandraCrashInEveryState(t *testing.T) {
 	l := newLive(t)
 	l.load(200)
-	forever := func(change func(*migrate.Settings)) migrate.Settings {
+	with := func(change func(*migrate.Settings)) migrate.Settings {
 		s := fast()
 		change(&s)
 		return s
 	}
-	approved := false
-	for _, c := range []struct {
+	for i, c := range []struct {
 		in       migrate.State
 		settings migrate.Settings // with which it comes to this state, and stays there long enough
 		after    time.Duration
 	}{
-		{migrate.DualWrite, forever(func(s *migrate.Settings) { s.Settle = time.Hour }), 300 * time.Millisecond},
-		{migrate.Backfill, forever(func(s *migrate.Settings) { s.Rate = 20 }), 300 * time.Millisecond},
-		{migrate.Shadow, forever(func(s *migrate.Settings) { s.ShadowReads, s.ShadowLeast, s.ShadowFor = 1<<40, 1<<40, time.Hour }), 300 * time.Millisecond},
-		{migrate.Verify, forever(func(*migrate.Settings) {}), 0}, // as which one in shadow begins again
+		{migrate.DualWrite, with(func(s *migrate.Settings) { s.Settle = time.Hour }), 300 * time.Millisecond},
+		{migrate.Backfill, with(func(s *migrate.Settings) { s.Rate = 20 }), 300 * time.Millisecond},
+		{migrate.Shadow, with(func(s *migrate.Settings) { s.ShadowReads, s.ShadowLeast, s.ShadowFor = 1<<40, 1<<40, time.Hour }), 300 * time.Millisecond},
+		{migrate.Verify, with(func(*migrate.Settings) {}), 0}, // as which one in shadow begins again
 	} {
 		l.boot(c.settings)
 		stop := l.writers(2)
-		if !approved {
+		if i == 0 {
 			_, err := l.engine.Approve(context.Background(), "crash", l.advice(), "ann")
 			must(t, err)
-			approved = true
 		}
 		l.await(c.in)
 		time.Sleep(c.after)

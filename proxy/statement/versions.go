@@ -1,10 +1,14 @@
 package statement
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/proxy/wire"
+)
 
 // since are the versions of the protocol that first had a code for a type. To clients of earlier ones Cassandra describes it as a custom type, by
 // its class.
-var since = map[uint16]byte{0x11: 4, 0x12: 4, 0x13: 4, 0x14: 4, 0x15: 5} // date, time, smallint, tinyint, duration
+var since = map[uint16]byte{wire.TypeDate: 4, wire.TypeTime: 4, wire.TypeSmallint: 4, wire.TypeTinyint: 4, wire.TypeDuration: 5}
 
 // classes are those of since.
 var classes = []string{"org.apache.cassandra.db.marshal.SimpleDateType", "org.apache.cassandra.db.marshal.TimeType", "org.apache.cassandra.db.marshal.ShortType",
@@ -22,5 +26,5 @@ func (p *Prepared) Alike(version byte) bool {
 
 // newerThan tells whether a version of the protocol has no code for a type, or for a part of it.
 func (t *Type) newerThan(version byte) bool {
-	return since[t.Code] > version || t.Code == 0 && slices.Contains(classes, t.Custom) || slices.ContainsFunc(t.Elements, func(e Type) bool { return e.newerThan(version) })
+	return since[t.Code] > version || t.Code == wire.TypeCustom && slices.Contains(classes, t.Custom) || slices.ContainsFunc(t.Elements, func(e Type) bool { return e.newerThan(version) })
 }

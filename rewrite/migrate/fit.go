@@ -157,20 +157,14 @@ func (m *Manager) again(ctx context.Context, r *run, have *Change) (f fitting, r
 // back the reads of those it no longer fits before it returns. It takes a while to read a schema, and one change after the other creates its
 // tables: of those that were not created when the look began it says nothing.
 func (m *Manager) Look(ctx context.Context) (seen func(*schema.Schema)) {
-	created := m.created()
-	return func(found *schema.Schema) { m.compareAll(ctx, found, created) }
-}
-
-// created are the changes whose tables, if they have any, are there.
-func (m *Manager) created() map[string]bool {
 	m.mu.Lock()
 	runs := m.sorted()
 	m.mu.Unlock()
-	out := map[string]bool{}
+	created := map[string]bool{}
 	for _, r := range runs {
-		out[r.id] = !uncreated[r.get().State]
+		created[r.id] = !uncreated[r.get().State]
 	}
-	return out
+	return func(found *schema.Schema) { m.compareAll(ctx, found, created) }
 }
 
 // compareAll has every change follow the schema; created are those whose tables it must show.

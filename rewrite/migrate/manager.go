@@ -346,11 +346,7 @@ func (m *Manager) Restore(ctx context.Context) error {
 	m.mu.Unlock()
 	m.remember(ctx)
 	m.publish()
-	var created map[string]bool
-	if !m.Shared { // else another member may have created tables since the schema was read
-		created = m.created()
-	}
-	m.compareAll(ctx, m.Schema(), created)
+	m.Look(ctx)(m.Schema())
 	return nil
 }
 
