@@ -132,6 +132,7 @@ func (f *fleetWorld) close() {
 			w.die()
 		}
 	}
+	time.Sleep(time.Second) // a barrier that was awaited beside returns: in a bubble nothing that sleeps may outlive the test
 }
 
 func (f *fleetWorld) leader() *memberWorld {

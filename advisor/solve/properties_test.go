@@ -104,7 +104,7 @@ func TestPropagation(t *testing.T) {
 		}
 		check()
 	})
-	if ended < 3 || narrower < 10 {
+	if ended < 3 || narrower < 3 {
 		t.Errorf("%d narrowings left nothing, %d narrowed more", ended, narrower)
 	}
 }
