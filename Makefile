@@ -80,11 +80,12 @@ demo-production:
 
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
 # an atomic of their own, and serve requests: not at cmd/helenus, whose tests are mostly processes before real Cassandras, nor at what works out
-# advice in a child process, works for one command, tests drivers, or keeps history (its SQLite is in Go). `make test-long` runs all with it.
+# advice in a child process, works for one command, tests drivers, or keeps history (its SQLite is in Go): those `make test-long` runs with it.
 unraced = ./advisor/% ./capture/history ./internal/cassandra% ./internal/drivers% ./rewrite/calibrate ./rewrite/planrun ./rewrite/rehearse ./rewrite/scratch
 own_concurrency = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
 raced = $(filter-out $(unraced),$(own_concurrency))
 plain = $(filter-out $(raced) $(LONGEST) ./cmd/helenus,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
+sequential = $(filter-out $(own_concurrency),$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 # The laboratory's longest, which run whole benches: of test-long.
 LONGEST := ./bench/calendar ./bench/calibrate ./bench/change ./bench/load ./bench/rank ./bench/rubis ./bench/safety ./bench/verify ./bench/verify/cmd
 # Of the solver, what is about its child processes; all else is arithmetic.
@@ -126,18 +127,25 @@ test-drivers:
 	@.ci/setup drivers
 	HELENUS_TEST_CASSANDRA=own HELENUS_TEST_DRIVERS=all $(GO) test -count 1 -v -timeout 150m ./internal/drivers
 
-# What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, the soak.
+# What takes too long for `make test`: all forms of writes under all clocks, breaking a change in each of its states, whole benches, the soak; the race
+# detector for all that has a goroutine, a lock or an atomic of its own. What fails does not keep the rest from running, and is said once more at the end.
+test-long: export HELENUS_TEST_LONG := 1
+test-long: export TESTS_FAILED := $(abspath $(BIN))/failed-long
 test-long: $(with)
 	@.ci/setup long
-	HELENUS_TEST_LONG=1 $(with) $(GO) test -race -timeout 120m ./...
-	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite
-	HELENUS_TEST_LONG=1 $(GO) test -count 1 -timeout 15m -run Interrupted ./advisor/timeline
-	HELENUS_TWIN=all $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite
-	HELENUS_WITHSTAND=each $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus
-	cd charts/test && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .
-	$(MAKE) dist
-	cd internal/packaging && HELENUS_TEST_LONG=1 $(CURDIR)/$(with) $(GO) test -count 1 -timeout 60m -run 'Installed|RPM|Image' .
-	$(MAKE) soak
+	@rm -f $(TESTS_FAILED)
+	status=0; \
+	.ci/tests $(with) -brief $(GO) test -vet=off -race -timeout 120m $(own_concurrency) || status=1; \
+	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 120m $(sequential) || status=1; \
+	.ci/tests $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite || status=1; \
+	.ci/tests $(GO) test -count 1 -timeout 15m -run Interrupted ./advisor/timeline || status=1; \
+	HELENUS_TWIN=all .ci/tests $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite || status=1; \
+	HELENUS_WITHSTAND=each .ci/tests $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus || status=1; \
+	(cd charts/test && $(CURDIR)/.ci/tests $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .) || status=1; \
+	$(MAKE) dist || status=1; \
+	(cd internal/packaging && $(CURDIR)/.ci/tests $(CURDIR)/$(with) $(GO) test -count 1 -timeout 60m -run 'Installed|RPM|Image' .) || status=1; \
+	$(MAKE) soak || status=1; \
+	[ $$status = 0 ] || cat $(TESTS_FAILED); exit $$status
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
 # is built with a clock that the soak sets.
