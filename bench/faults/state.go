@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
@@ -92,12 +93,13 @@ func (l *stateLink) Load(ctx context.Context, kind, id string, v any) error {
 	return l.step(ctx, "load "+kind+id, false, false, func() error { return l.store.Load(ctx, kind, id, v) })
 }
 
-// Replace encodes before it sends: what is carried out later is what was said then.
+// Replace, as all that is stored, encodes before it sends: what is carried out later is what was said then.
 func (l *stateLink) Replace(ctx context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return 0, err
 	}
+	entries = slices.Clone(entries)
 	err = l.step(ctx, "replace "+kind+id, true, false, func() error {
 		_, err := l.store.Replace(ctx, kind, id, version, json.RawMessage(raw), entries...)
 		l.noted(kind, raw, err)
@@ -115,6 +117,7 @@ func (l *stateLink) noted(kind string, raw []byte, err error) {
 }
 
 func (l *stateLink) Remove(ctx context.Context, kind, id string, version int64, entries ...store.Entry) error {
+	entries = slices.Clone(entries)
 	return l.step(ctx, "remove "+kind+id, true, false, func() error { return l.store.Remove(ctx, kind, id, version, entries...) })
 }
 
@@ -127,6 +130,7 @@ func (l *stateLink) Decide(ctx context.Context, kind, id string, v any, entries 
 	if err != nil {
 		return err
 	}
+	entries = slices.Clone(entries)
 	return l.step(ctx, "decide "+kind+id, true, false, func() error { return l.store.Decide(ctx, kind, id, json.RawMessage(raw), entries...) })
 }
 
