@@ -2,7 +2,6 @@ package recommend
 
 import (
 	"sort"
-	"strconv"
 
 	"github.com/helenus-db/helenus/advisor/cost"
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -33,7 +32,8 @@ func clusterParameters(measured *cost.Cassandra, s *capture.Snapshot, tables *sc
 	most := uint64(0)
 	for i := range tables.Keyspaces {
 		if k := &tables.Keyspaces[i]; keyspaces[k.Name] > most {
-			most, p.Replication = keyspaces[k.Name], min(replicasOf(k.Replication), p.Nodes)
+			replicas, _ := k.Replicas()
+			most, p.Replication = keyspaces[k.Name], min(float64(replicas), p.Nodes)
 		}
 	}
 	most = 0
@@ -44,18 +44,6 @@ func clusterParameters(measured *cost.Cassandra, s *capture.Snapshot, tables *sc
 		}
 	}
 	return p
-}
-
-// replicasOf reads how many there are of each row out of a keyspace's replication; of several data centres, in the one that
-// has most. 0: it does not say.
-func replicasOf(replication map[string]string) float64 {
-	most := 0
-	for option, text := range replication {
-		if n, err := strconv.Atoi(text); err == nil && option != "class" {
-			most = max(most, n)
-		}
-	}
-	return float64(most)
 }
 
 func sortedKeys(m map[string]uint64) []string {

@@ -29,7 +29,7 @@ type Load struct {
 	// RowOverlaps are those of Overlaps that concern the same row; only of writes that name it.
 	RowOverlaps int
 	Failures    int     // lightweight transactions that were refused or timed out
-	Share       float64 // of the busiest group, times the median node's load; 0: not known
+	Share       float64 // what the busiest group takes, in loads of a node that takes its even part of all writes; 0: not known
 	Bytes       float64 // of the largest group; 0: not known
 }
 

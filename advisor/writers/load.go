@@ -101,6 +101,7 @@ func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 	switch {
 	case sampled && p.HotShare > 0:
 		l.Rate = writes * p.HotShare
+		l.Share = m.nodeLoads(t.Keyspace, l.Rate)
 	case out.Partitions > 0:
 		l.Rate = writes / out.Partitions
 	default:
@@ -109,6 +110,9 @@ func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 	note := func(format string, args ...any) { out.Remarks = append(out.Remarks, fmt.Sprintf(format, args...)) }
 	if writes > 0 {
 		note("%.3g writes a second in all, about %.3g to the busiest partition", writes, l.Rate)
+	}
+	if l.Share >= 1 {
+		note("each replica of that partition takes %.3g times what a node would if all writes were spread evenly", l.Share)
 	}
 	if sampled && p.Writes > 0 {
 		l.Overlaps = int(p.Met.Partition) //nolint:gosec // a count
@@ -122,4 +126,16 @@ func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 		note("%d lightweight transactions were refused, %d timed out", refused, timeouts)
 	}
 	out.Load = l
+}
+
+// nodeLoads puts writes to one partition in loads of a node that takes its even part of all writes; 0: the cluster is not known.
+func (m *maker) nodeLoads(keyspace string, rate float64) float64 {
+	for i := range m.Schema.Keyspaces {
+		if k := &m.Schema.Keyspaces[i]; k.Name == keyspace {
+			if _, replicas := k.Replicas(); replicas > 0 && m.writes > 0 {
+				return rate * float64(m.Nodes) / (m.writes * float64(replicas))
+			}
+		}
+	}
+	return 0
 }

@@ -26,6 +26,7 @@ type Input struct {
 	Principal string
 	Owners    map[string]string // by fingerprint, or its first digits: the column that names the sender, or *
 	Facts     []Fact            // confirmed
+	Nodes     int               // of the cluster; 0: not known
 }
 
 // Applications is a Principal.
@@ -64,6 +65,7 @@ type maker struct {
 	known     bool   // there is one
 	profiles  map[column]profile.Table
 	seconds   float64
+	writes    float64 // of all statements that were read, a second
 }
 
 // Make makes the tables.
@@ -80,6 +82,7 @@ func Make(in Input) (*Report, error) {
 		switch {
 		case w != nil:
 			m.templates = append(m.templates, w)
+			m.writes += float64(st.Count) / m.seconds
 		case reason != "":
 			r.Unread = append(r.Unread, Unread{st.Fingerprint, st.Text, reason})
 		}

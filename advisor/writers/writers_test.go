@@ -222,6 +222,32 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestOnePartitionOfManyNodes: appends to one partition are hot when its replicas take ten times what their nodes would; how many nodes and replicas there are decides.
+func TestOnePartitionOfManyNodes(t *testing.T) {
+	for _, c := range []struct {
+		nodes       int
+		replication map[string]string
+		share       float64
+		want        safety.Verdict
+	}{
+		{0, map[string]string{"class": "SimpleStrategy", "replication_factor": "3"}, 0, safety.Unsafe},
+		{3, map[string]string{"class": "SimpleStrategy", "replication_factor": "3"}, 0.5, safety.Unsafe},
+		{60, map[string]string{"class": "SimpleStrategy", "replication_factor": "3"}, 10, safety.Hot},
+		{60, map[string]string{"class": "NetworkTopologyStrategy", "north": "3", "south": "3"}, 5, safety.Unsafe},
+		{60, nil, 0, safety.Unsafe},
+	} {
+		s := seen("INSERT INTO board (topic, at, line) VALUES (?, ?, ?)")
+		s.Statements[0].Callers = nil // anyone
+		s.Profiles = &profile.Document{Epochs: []profile.Epoch{{ID: 1, Tables: []profile.Table{{Keyspace: "tw", Name: "board", Writes: 1000, HotShare: 0.5, Partitions: 50}}}}}
+		on := tables("board: topic | at || line")
+		on.Keyspaces[0].Replication = c.replication
+		got, findings := verdicts(t, Input{Schema: on, Snapshot: s, Nodes: c.nodes})
+		if load := findings["board"].Load; got["board"] != c.want || load.Share != c.share {
+			t.Errorf("%d nodes, %v: %s, want %s; %g loads of a node, want %g", c.nodes, c.replication, got["board"], c.want, load.Share, c.share)
+		}
+	}
+}
+
 // TestShards: a bucket that spreads writers mitigates (S-21).
 func TestShards(t *testing.T) {
 	s := seen("UPDATE visits SET n = n + ? WHERE page = ? AND shard = ?")

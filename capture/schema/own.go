@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
@@ -84,6 +85,16 @@ func GrantAll(keyspace, role string) string {
 
 // ReplicatedAs tells whether two keyspaces are replicated alike.
 func (k *Keyspace) ReplicatedAs(o *Keyspace) bool { return maps.Equal(k.Replication, o.Replication) }
+
+// Replicas is how many there are of each row: in the data centre that has most, and in all. 0: the replication does not say.
+func (k *Keyspace) Replicas() (most, all int) {
+	for option, text := range k.Replication {
+		if n, err := strconv.Atoi(text); err == nil && option != "class" {
+			most, all = max(most, n), all+n
+		}
+	}
+	return most, all
+}
 
 // identifier writes a name as CQL.
 func identifier(name string) string { return (&cql.ColumnRef{Name: name}).String() }

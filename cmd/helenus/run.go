@@ -290,7 +290,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	if h.advisor, err = advisor.New(advisor.Options{
 		Cost: costs, Past: (&memory{history: h.history, zone: zone, statistics: h.live.Statistics}).read,
 		Snapshots: h.learned, Schema: h.live.Advisable, Statistics: h.live.Statistics,
-		Nodes: func() int { return len(h.server.Nodes()) }, Judge: all, Solver: solver, Ready: solver.Ready,
+		Nodes: h.nodeCount, Judge: all, Solver: solver, Ready: solver.Ready,
 		Store: h.store, Changes: h.changes, Leads: h.leads(), Opened: h.opened, Log: h.log, Interval: s.AdviseEvery,
 		Thresholds: thresholds(s), DataKeyspace: s.DataKeyspace,
 		Make:    h.rounds(),
@@ -301,6 +301,9 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	h.keeper, err = calendar.New(calendar.Options{Migrations: migrator{h.engine, h.refresh}, Changes: h.changes, Recent: h.recent, Allowed: h.allowed, Log: h.log})
 	return err
 }
+
+// nodeCount is of the cluster, as far as the relay knows it.
+func (h *helenus) nodeCount() int { return len(h.server.Nodes()) }
 
 func (h *helenus) openAdmin(ctx context.Context) error {
 	gate, err := h.gate(ctx)
@@ -315,7 +318,7 @@ func (h *helenus) openAdmin(ctx context.Context) error {
 	h.admin = admin.New(admin.Options{
 		Gate: gate, OpenID: provider, Audit: h.store, Proposals: h.store, Approvers: h.settings.Approvers, MetricsToken: h.settings.MetricsToken, WebConfig: h.settings.AdminWebConfig,
 		Pprof: h.settings.Pprof, Statements: h.learned, History: h.history, Trace: h.trace,
-		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
+		Schemas: h.worked(admin.Schemas{Schema: h.live.Schema, Advisable: h.live.Advisable, Measured: h.live.Statistics, Nodes: h.nodeCount}), Changes: h.changes, Advisor: h.advisor, Corrector: h.advisor, Migrator: migrator{h.engine, h.refresh}, Calendars: h.keeper,
 		Ready: h.ready, Metrics: metrics, Log: h.log, Members: h.membership(),
 		Connections: func() any { return h.server.Connections() },
 		Windows:     h.registry.Windows(),

@@ -32,6 +32,9 @@ func (s *Server) safety(r *http.Request) (any, error) {
 		return nil, &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Message: "the schema has not been read yet (see /readyz)"}
 	}
 	in := writers.Input{Schema: sc, Snapshot: withFindings(snapshot, s.o.Statements()), Statistics: s.o.Measured(), Principal: v.Get("principal")}
+	if s.o.Nodes != nil {
+		in.Nodes = s.o.Nodes()
+	}
 	if in.Owners, in.Facts, err = known(v); err != nil {
 		return nil, err
 	}

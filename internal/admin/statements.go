@@ -281,6 +281,7 @@ type Schemas struct {
 	// Advisable is Schema with the keyspaces to advise on only; nil: all are.
 	Advisable func() *schema.Schema
 	Measured  func() []schema.Stats
+	Nodes     func() int // of the cluster; nil: not known
 	// Lint looks for what is wrong with tables and what was said of them; it may take long, and tries fixes on made rows.
 	Lint func(ctx context.Context, snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats) (*lint.Report, error)
 	// Weigh writes what was captured as a workload with a weight for each step of a cycle; infer.ErrNoStatement: there is none.
