@@ -80,9 +80,9 @@ demo-production:
 
 # The race detector makes tests five to twenty times slower, so it looks at the packages of the product that have a goroutine, a lock or
 # an atomic of their own, and serve requests: not at cmd/helenus, whose tests are mostly processes before real Cassandras, nor at what works out
-# advice in a child process, works for one command, tests drivers, or keeps history (its SQLite is in Go): those `make test-long` runs with it.
-unraced = ./advisor/% ./capture/history ./internal/cassandra% ./internal/drivers% ./rewrite/calibrate ./rewrite/planrun ./rewrite/rehearse ./rewrite/scratch
-own_concurrency = $(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u))
+# advice in a child process, works for one command or tests drivers: those `make test-long` runs with it. History is never raced: its SQLite is in Go.
+unraced = ./advisor/% ./internal/cassandra% ./internal/drivers% ./rewrite/calibrate ./rewrite/planrun ./rewrite/rehearse ./rewrite/scratch
+own_concurrency = $(filter-out ./capture/history,$(addprefix ./,$(shell grep -lrE '^\s*go |"sync["/]|/x/sync/|/internal/guard"' --include='*.go' --exclude='*_test.go' advisor capture internal proxy rewrite | xargs dirname | sort -u)))
 raced = $(filter-out $(unraced),$(own_concurrency))
 plain = $(filter-out $(raced) $(LONGEST) ./cmd/helenus,$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
 sequential = $(filter-out $(own_concurrency),$(patsubst github.com/helenus-db/helenus%,.%,$(shell $(GO) list ./...)))
