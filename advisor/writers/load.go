@@ -111,7 +111,7 @@ func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 	if writes > 0 {
 		note("%.3g writes a second in all, about %.3g to the busiest partition", writes, l.Rate)
 	}
-	if l.Share >= 1 {
+	if l.Share >= 2 {
 		note("each replica of that partition takes %.3g times what a node would if all writes were spread evenly", l.Share)
 	}
 	if sampled && p.Writes > 0 {
