@@ -134,18 +134,22 @@ test-long: export TESTS_FAILED := $(abspath $(BIN))/failed-long
 test-long: $(with)
 	@.ci/setup long
 	@rm -f $(TESTS_FAILED)
+	$(MAKE) --no-print-directory -k long-tests long-packaging soak || { cat $(TESTS_FAILED); exit 1; }
+
+.PHONY: long-tests long-packaging
+long-tests:
 	status=0; \
 	.ci/tests $(with) -brief $(GO) test -vet=off -race -timeout 120m $(own_concurrency) || status=1; \
 	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 120m $(sequential) || status=1; \
 	.ci/tests $(GO) test -count 1 -timeout 120m -run WithoutClocks ./rewrite || status=1; \
 	.ci/tests $(GO) test -count 1 -timeout 15m -run Interrupted ./advisor/timeline || status=1; \
 	HELENUS_TWIN=all .ci/tests $(with) $(GO) test -count 1 -timeout 60m -run 'Twin|Acknowledged' ./rewrite || status=1; \
-	HELENUS_WITHSTAND=each .ci/tests $(with) $(GO) test -count 1 -timeout 60m -run Withstand ./cmd/helenus || status=1; \
+	HELENUS_WITHSTAND=each .ci/tests $(with) $(GO) test -count 1 -timeout 60m -run '^TestWithstandAtEveryState$$' ./cmd/helenus || status=1; \
 	(cd charts/test && $(CURDIR)/.ci/tests $(CURDIR)/$(with) $(GO) test -count 1 -timeout 15m -run RealRun .) || status=1; \
-	$(MAKE) dist || status=1; \
-	(cd internal/packaging && $(CURDIR)/.ci/tests $(CURDIR)/$(with) $(GO) test -count 1 -timeout 60m -run 'Installed|RPM|Image' .) || status=1; \
-	$(MAKE) soak || status=1; \
-	[ $$status = 0 ] || cat $(TESTS_FAILED); exit $$status
+	exit $$status
+
+long-packaging: dist
+	cd internal/packaging && $(CURDIR)/.ci/tests $(CURDIR)/$(with) $(GO) test -count 1 -timeout 60m -run 'Installed|RPM|Image' .
 
 # Nothing of the application's may be otherwise than without Helenus, whatever is killed and whatever clocks show. The helenus
 # is built with a clock that the soak sets.

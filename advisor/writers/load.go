@@ -130,12 +130,13 @@ func (m *maker) measureLoad(t *schema.Table, out *safety.Table) {
 
 // nodeLoads puts writes to one partition in loads of a node that takes its even part of all writes; 0: the cluster is not known.
 func (m *maker) nodeLoads(keyspace string, rate float64) float64 {
-	for i := range m.Schema.Keyspaces {
-		if k := &m.Schema.Keyspaces[i]; k.Name == keyspace {
-			if _, replicas := k.Replicas(); replicas > 0 && m.writes > 0 {
-				return rate * float64(m.Nodes) / (m.writes * float64(replicas))
-			}
-		}
+	k := m.Schema.Keyspace(keyspace)
+	if k == nil || m.writes == 0 {
+		return 0
 	}
-	return 0
+	_, replicas := k.Replicas()
+	if replicas == 0 {
+		return 0
+	}
+	return rate * float64(m.Nodes) / (m.writes * float64(replicas))
 }

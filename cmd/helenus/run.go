@@ -361,7 +361,7 @@ func (h *helenus) ready() []admin.Check {
 
 // cassandra adds to a check what the proxy knows of the cluster.
 func (h *helenus) cassandra(c admin.Check) admin.Check {
-	c.Detail = fmt.Sprintf("%s, %s, %s", words.Plural(len(h.server.Nodes()), "node", "nodes"), words.Plural(len(h.server.Addrs()), "listener", "listeners"), words.Plural(h.server.Stats().Connections, "connection", "connections"))
+	c.Detail = fmt.Sprintf("%s, %s, %s", words.Plural(h.nodeCount(), "node", "nodes"), words.Plural(len(h.server.Addrs()), "listener", "listeners"), words.Plural(h.server.Stats().Connections, "connection", "connections"))
 	return c
 }
 
