@@ -209,7 +209,7 @@ func (c *conn) describe(ctx context.Context, text string) (describedKey, *Prepar
 		if len(text) > maxAsked {
 			return nil, errLongAsked
 		}
-		return message.Append(nil, key.version, stream, message.Prepare(text, "")), nil
+		return message.Append(nil, key.version, stream, message.Prepare(Ours(text), "")), nil
 	})
 	if err != nil {
 		return key, nil, err

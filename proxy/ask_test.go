@@ -27,7 +27,7 @@ const askText = "SELECT a FROM k.t WHERE a = ? AND b = ?"
 
 func (k *askable) handler() proxytest.Handler {
 	return proxytest.Authenticate(proxytest.PasswordClass, proxytest.Password("app", "a"), func(r *proxytest.Request) {
-		if r.Header.Opcode != wire.OpExecute || !bytes.Contains(r.Body, proxytest.PreparedID(askText)) {
+		if r.Header.Opcode != wire.OpExecute || !bytes.Contains(r.Body, proxytest.PreparedID(proxy.Ours(askText))) {
 			k.kept.handle(r)
 			return
 		}
@@ -39,7 +39,7 @@ func (k *askable) handler() proxytest.Handler {
 		answer := func() {
 			switch {
 			case forgets:
-				r.Reply(wire.OpError, wire.AppendString(wire.AppendError(nil, wire.ErrUnprepared, "not here"), string(proxytest.PreparedID(askText))))
+				r.Reply(wire.OpError, wire.AppendString(wire.AppendError(nil, wire.ErrUnprepared, "not here"), string(proxytest.PreparedID(proxy.Ours(askText)))))
 			case refuses:
 				r.Reply(wire.OpError, wire.AppendError(nil, 0x2100, "User app has no SELECT permission"))
 			case long:

@@ -239,6 +239,11 @@ type Asker interface {
 	Lately(text string) (ago int64, ok bool)
 }
 
+// Ours marks a statement that Helenus sends by itself. Cassandra knows a prepared statement by its text: prepared by us in a client's words after a table or
+// a type was altered, it would not ask the client to prepare it anew, and a client that does not have answers described (CASSANDRA-10786) would read rows of
+// the new columns as ones of the old. Logs of Cassandra that have texts show the mark, too.
+func Ours(text string) string { return text + " /* helenus */" }
+
 // Own is a SELECT of ours. Its text names its keyspace, and Cassandra prepares it.
 type Own struct {
 	Text        string

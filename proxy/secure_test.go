@@ -260,13 +260,9 @@ func TestCassandraWithoutTLS(t *testing.T) {
 	plain := startMock(t, nil)
 	for name, m := range map[string]*proxytest.Server{"plain": plain, "stranger": startMockTLS(t, serverTLS(t, stranger, false), nil)} {
 		s := startProxy(t, m, proxy.Options{Back: always(clientTLS(t, a, "")), DialTimeout: time.Second})
-		c, err := proxytest.Dial(s.Addrs()[0], 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if err := c.Startup(); err == nil {
+		if c, err := proxytest.Connect(s.Addrs()[0], 4); err == nil { // cut may it be as early as when it dials
 			t.Errorf("%s: a client got through", name)
+			c.Close()
 		}
 		await(t, func() bool { return s.Stats().Unreachable == 1 })
 		if s.Ready() {

@@ -5,8 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gocql/gocql"
+
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/proxy"
+	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 	"github.com/helenus-db/helenus/rewrite/twintest"
 )
@@ -35,6 +39,10 @@ func TestCassandraAlteredType(t *testing.T) {
 			alter(alteration)
 			alter("UPDATE @.people SET home.zip = '1', others = {'x': [{zip: '2'}]} WHERE id = 'a'")
 			w.await(migrate.Serving)
+			// What Helenus reads by itself must not be prepared in the client's name: Cassandra would not tell the client any more.
+			own := w.engine.rules.Load().rule("", strings.ReplaceAll(text, "@", w.keyspace))
+			_, err := own.read.read.Original(t.Context(), kind.Request{Values: kind.Values{Values: []proxy.Value{{Bytes: []byte("ann")}}}, Consistency: gocql.One})
+			must(t, err)
 		}
 		for i, s := range forms {
 			served := w.engine.active["people"].counts.served.Load()

@@ -20,6 +20,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/proxy"
 )
 
 // Trace is what Cassandra did to answer one execution.
@@ -82,7 +83,7 @@ func Again(ctx context.Context, connect func(keyspace string) (*gocql.Session, e
 	}
 	t := &Trace{Fingerprint: fingerprint, At: time.Now().UTC(), Consistency: gocql.Consistency(e.Consistency).String()}
 	var heard identity
-	iter := session.Query(e.Prepared.Text, values...).WithContext(ctx).Consistency(gocql.Consistency(e.Consistency)).Trace(&heard).Iter()
+	iter := session.Query(proxy.Ours(e.Prepared.Text), values...).WithContext(ctx).Consistency(gocql.Consistency(e.Consistency)).Trace(&heard).Iter()
 	t.Rows = iter.NumRows()
 	if err := iter.Close(); err != nil {
 		return nil, fmt.Errorf("trace %s: the statement failed: %w", fingerprint, err)

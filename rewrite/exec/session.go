@@ -293,7 +293,7 @@ func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error
 }
 
 func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) error) ([]gocql.ColumnInfo, error) {
-	query := s.Query(q.Text, bound(q.Values)...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
+	query := s.Query(proxy.Ours(q.Text), bound(q.Values)...).WithContext(ctx).Consistency(q.Consistency).Idempotent(true)
 	if q.Timestamp != 0 {
 		query = query.WithTimestamp(q.Timestamp)
 	}
