@@ -21,6 +21,8 @@ const (
 	once = 0.98
 	// fewRows is how many rows say nothing about values being different: so many of a thousand are mostly different by chance.
 	fewRows = 30
+	// fewCounted is how many rows say, where all were counted, that values are there twice.
+	fewCounted = 8
 	// manyRows and fewValues are when a column is one of few values: a state, a bucket.
 	manyRows, fewValues = 1000, 64
 	// Full is the share of the base table's rows that a copy has to have to be asked in its place. Measurements of two tables differ by some percent.
@@ -403,20 +405,20 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base
 		in := c.column(k)
-		if d := src.distinct(in); len(base.key) == 1 && src.rows() >= fewRows && d > 0 && d < src.leastOwn()*src.rows() {
+		if d := src.distinct(in); len(base.key) == 1 && src.countable() && d > 0 && d < leastOwn*src.rows() {
 			return strings.Contains(src.name.table, "_by_") // by each of its tags
 		}
 	}
 	return true
 }
 
-// leastOwn is which share of a copy's rows is of different rows of the base, at least. Some are there twice, where the application left what a row was before; and what was
-// not counted is estimated, by up to a half.
-func (s *source) leastOwn() float64 {
-	if s.stats != nil && s.stats.Exact {
-		return 0.75
-	}
-	return 0.5
+// leastOwn is which share of a copy's rows is of different rows of the base, at least: some are there twice, where the application left what a row was before. Of an
+// estimate it holds as well: none is seen twice in a sample of rows that are each there once.
+const leastOwn = 0.75
+
+// countable tells whether there are enough rows for what they have twice not to be chance: fewer, where all were counted.
+func (s *source) countable() bool {
+	return s.stats != nil && (s.rows() >= fewRows || s.stats.Exact && s.rows() >= fewCounted)
 }
 
 // lookUp tells whether a table is nothing but another name for what it holds: a text, each once, that finds the key, and beyond these only what the base

@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -167,24 +168,35 @@ func TestPagesAreNoExecutions(t *testing.T) {
 	}
 }
 
-// Two stays of each guest are no copy of the guests, though writes of the two go together one by one, as far as was seen: rows were counted. A copy of which some rows are there
-// twice, because what a row was before was left, stays one.
+// Two stays of each guest are no copy of the guests, though writes of the two go together one by one, as far as was seen: rows say so, counted or estimated from a
+// sample. A copy of which some rows are there twice, because what a row was before was left, stays one; and so does what too few rows were seen of.
 func TestRowsOfItsOwnAreNoCopy(t *testing.T) {
 	s := single("ks",
 		infertest.Table("ks", "guests", "guest_id uuid", "", "name text"),
 		infertest.Table("ks", "stays", "guest_id uuid", "arrival date", "room int"))
-	for rows, entities := range map[float64]int{40: 1, 48: 1, 80: 2} {
+	for _, test := range []struct {
+		guests, stays float64
+		estimated     bool
+		entities      int
+	}{
+		{40, 40, false, 1}, {40, 48, false, 1}, {40, 80, false, 2}, {40, 62, false, 2},
+		{4000, 4000, true, 1}, {4000, 4800, true, 1}, {4000, 8000, true, 2}, {4000, 7600, true, 2},
+		{10, 20, false, 2}, {10, 20, true, 1}, {2, 4, false, 1},
+	} {
 		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
 		a := traffic.Say("INSERT INTO guests (guest_id, name) VALUES (?, ?)", 100, 900, 0)
 		b := traffic.Say("INSERT INTO stays (guest_id, arrival, room) VALUES (?, ?, ?)", 100, 900, 0)
 		traffic.Together(a, b, [2]int{0, 0})
-		stats := []schema.Stats{infertest.Measured("ks", "guests", 40, 40, "guest_id 40 16", "name 40 9"), infertest.Measured("ks", "stays", rows, 40, "guest_id 40 16", "arrival 2 4", "room 40 4")}
+		own := fmt.Sprint("guest_id ", test.guests, " 16")
+		stats := []schema.Stats{infertest.Measured("ks", "guests", test.guests, test.guests, own, "name 40 9"),
+			infertest.Measured("ks", "stays", test.stays, test.guests, own, "arrival 2 4", "room 40 4")}
+		stats[0].Exact, stats[1].Exact = !test.estimated, !test.estimated
 		m, err := infer.WithCorrections(traffic.Snapshot(), s, stats, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(m.Entities) != entities {
-			t.Errorf("%.0f rows of 40 guests: %d entities, want %d", rows, len(m.Entities), entities)
+		if len(m.Entities) != test.entities {
+			t.Errorf("%+v: %d entities", test, len(m.Entities))
 		}
 	}
 }
