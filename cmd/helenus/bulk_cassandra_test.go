@@ -111,11 +111,10 @@ func TestSparkFillsALookUp(t *testing.T) {
 		var kind int8
 		var entry, entryAt int64
 		var entryTTL *int
-		err := direct.Query(fmt.Sprintf("SELECT entry_kind, entry_id, WRITETIME(written), TTL(written) FROM %s.%s WHERE customer = ? AND day = ? AND number = ? AND entry_kind = 0 AND entry_id = 0", s.keyspace, lookUp),
+		err := direct.Query(fmt.Sprintf("SELECT entry_kind, entry_id, WRITETIME(written), TTL(written) FROM %s WHERE customer = ? AND day = ? AND number = ? AND entry_kind = 0 AND entry_id = 0", lookUp),
 			*who, day, number).Consistency(gocql.Quorum).Scan(&kind, &entry, &entryAt, &entryTTL)
 		if err != nil {
-			t.Errorf("the entry of (%d, %d) %q: %v", day, number, *who, err)
-			continue
+			t.Fatalf("the entry of (%d, %d) %q: %v", day, number, *who, err)
 		}
 		entries++
 		switch {

@@ -185,6 +185,9 @@ func TestReserveSharedPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if port < lowestPort || port >= highestPort {
+		t.Errorf("port %d is one that others are given", port)
+	}
 	if len(c.reservations) != 3 {
 		t.Errorf("%d reservations, want 3", len(c.reservations))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -296,6 +297,10 @@ func (c *Cluster) newNode(host netip.Addr, native uint16, token int64) error {
 	return nil
 }
 
+// Ports of our choice lie below those that systems give to whoever asks for any (32768 on Linux): what another program gets at all addresses, or a
+// connection at its own end, must not be what a node that is added later needs.
+const lowestPort, highestPort = 20_000, 32_000
+
 // reserveShared reserves one port at every host: the given one, or when that is 0 any that is free at all of them.
 func (c *Cluster) reserveShared(hosts []netip.Addr, port uint16) (uint16, error) {
 	const attempts = 50
@@ -303,14 +308,17 @@ func (c *Cluster) reserveShared(hosts []netip.Addr, port uint16) (uint16, error)
 	for range attempts {
 		var held []*reservation
 		got := port
+		if got == 0 {
+			got = lowestPort + uint16(rand.N(highestPort-lowestPort)) // #nosec G115 G404 -- below 65536; a port is no secret
+		}
 		failure = nil
 		for _, host := range hosts {
-			r, addr, err := reserve(netip.AddrPortFrom(host, got))
+			r, _, err := reserve(netip.AddrPortFrom(host, got))
 			if err != nil {
 				failure = err
 				break
 			}
-			held, got = append(held, r), addr.Port()
+			held = append(held, r)
 		}
 		if failure == nil {
 			c.mu.Lock()
