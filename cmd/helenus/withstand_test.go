@@ -275,7 +275,7 @@ func (s *shop) same(through *gocql.Session) {
 // settings that give each state time to be broken in.
 func (s *shop) process(contactPoint string, more ...string) *process {
 	return newProcess(s.t, contactPoint, append([]string{
-		"--keyspaces", s.keyspace, "--advise-every", "1h", "--min-saved", "1ms", "--settle", "500ms", "--backfill-rate", "10000", "--backfill-ranges", "32",
+		"--keyspaces", s.keyspace, "--advise-every", "1h", "--min-saved", "1us", "--settle", "500ms", "--backfill-rate", "10000", "--backfill-ranges", "32",
 		"--shadow-reads", "100", "--shadow-for", "2s", "--shadow-probes", "5",
 	}, more...)...)
 }
