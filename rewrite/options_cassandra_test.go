@@ -16,7 +16,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/twintest"
 )
 
-// manner is how a read is said besides its text and its value.
+// manner is how a statement is said besides its text and its values.
 type manner struct {
 	name         string
 	header       byte
@@ -53,14 +53,15 @@ func manners() []manner {
 	return list
 }
 
-// However a served read is said, right or wrong, its client gets the bytes that it would get from Cassandra.
-func TestCassandraReadsInEveryManner(t *testing.T) {
+// However a served read is said, or a write that is followed, right or wrong, its client gets the bytes that it would get from Cassandra; and no write that
+// Cassandra refuses turns reads back.
+func TestCassandraInEveryManner(t *testing.T) {
 	w := newTwin(t)
 	in := func(text string) string { return strings.ReplaceAll(text, "@", w.keyspace) }
 	w.do(in("CREATE TABLE @.people (id text PRIMARY KEY, who text, level int)"))
 	w.do(in("INSERT INTO @.people (id, who, level) VALUES ('a', 'ann', 1)"))
 	w.read()
-	const text = "SELECT id, level FROM @.people WHERE who = ? ALLOW FILTERING"
+	const text, write = "SELECT id, level FROM @.people WHERE who = ? ALLOW FILTERING", "INSERT INTO @.people (who, id) VALUES (?, ?)"
 	print, normalised, _, err := cql.FingerprintText(in(text), "")
 	must(t, err)
 	_, err = w.engine.Approve(t.Context(), "people", plan.Rewrite{Keyspace: w.keyspace, Base: "people", Column: "who", Table: "people_by_who",
@@ -76,20 +77,25 @@ func TestCassandraReadsInEveryManner(t *testing.T) {
 			}
 			var answers [2][]string
 			for i, address := range []string{w.server.Load().Addrs()[0], os.Getenv("HELENUS_TEST_CASSANDRA")} {
-				answers[i] = sayReads(t, address, version, in(text), m)
+				for _, said := range [][]string{{text, "ann"}, {text, "nobody"}, {write, "ann", "a"}} {
+					answers[i] = append(answers[i], say(t, address, version, m, in(said[0]), said[1:])...)
+				}
 			}
 			if !slices.Equal(answers[0], answers[1]) {
 				t.Errorf("version %d, %s: %q, without Helenus %q", version, m.name, answers[0], answers[1])
 			}
 		}
 	}
+	if state := w.state(); state.State != migrate.Serving {
+		t.Errorf("%s: %s", state.State, state.Reason)
+	}
 	if served := w.engine.active["people"].counts.served.Load(); served < 100 {
 		t.Errorf("%d reads were served", served)
 	}
 }
 
-// sayReads says a read prepared and as text, of a row that there is and of none, and returns the answers.
-func sayReads(t *testing.T, address string, version byte, text string, m manner) (answers []string) {
+// say says a statement prepared and as text, and returns the answers.
+func say(t *testing.T, address string, version byte, m manner, text string, values []string) (answers []string) {
 	t.Helper()
 	c, err := proxytest.Connect(address, version)
 	must(t, err)
@@ -102,29 +108,30 @@ func sayReads(t *testing.T, address string, version byte, text string, m manner)
 	if version >= 5 {
 		id = protocol.AppendString(id, string(r.String()))
 	}
-	for _, value := range []string{"ann", "nobody"} {
-		for _, opcode := range []byte{protocol.OpExecute, protocol.OpQuery} {
-			b := bytes.Clone(m.before)
-			if opcode == protocol.OpExecute {
-				b = append(b, id...)
-			} else {
-				b = protocol.AppendLongString(b, text)
-			}
-			b = protocol.AppendShort(b, m.consistency)
-			if flags := m.params | protocol.ParamValues; version >= 5 {
-				b = protocol.AppendInt(b, int32(flags)) // #nosec G115 -- of few bits
-			} else {
-				b = append(b, byte(flags))
-			}
-			b = append(protocol.AppendBytes(protocol.AppendShort(b, 1), []byte(value)), m.rest...)
-			must(t, c.Send(7, opcode, m.header, b))
-			h, answer, err := c.Read()
-			must(t, err)
-			if h.Flags&protocol.FlagTracing != 0 {
-				answer = answer[16:]
-			}
-			answers = append(answers, fmt.Sprintf("stream %d flags %#x opcode %#x %q", h.Stream, h.Flags, h.Opcode, answer))
+	for _, opcode := range []byte{protocol.OpExecute, protocol.OpQuery} {
+		b := bytes.Clone(m.before)
+		if opcode == protocol.OpExecute {
+			b = append(b, id...)
+		} else {
+			b = protocol.AppendLongString(b, text)
 		}
+		b = protocol.AppendShort(b, m.consistency)
+		if flags := m.params | protocol.ParamValues; version >= 5 {
+			b = protocol.AppendInt(b, int32(flags)) // #nosec G115 -- of few bits
+		} else {
+			b = append(b, byte(flags))
+		}
+		b = protocol.AppendShort(b, uint16(len(values))) // #nosec G115 -- two at most
+		for _, value := range values {
+			b = protocol.AppendBytes(b, []byte(value))
+		}
+		must(t, c.Send(7, opcode, m.header, append(b, m.rest...)))
+		h, answer, err := c.Read()
+		must(t, err)
+		if h.Flags&protocol.FlagTracing != 0 {
+			answer = answer[16:]
+		}
+		answers = append(answers, fmt.Sprintf("stream %d flags %#x opcode %#x %q", h.Stream, h.Flags, h.Opcode, answer))
 	}
 	return answers
 }
