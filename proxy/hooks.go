@@ -206,7 +206,7 @@ type Request struct {
 	Timestamp         int64 // microseconds
 	HasNow            bool
 	NowSeconds        int32 // what Cassandra takes the time for (v5 now_in_seconds): times to live begin then
-	Unusual           bool  // carries v5 options (keyspace, now_in_seconds), flags that this program does not know, or a page size of 0, which Cassandra refuses
+	Unusual           bool  // carries v5 options (keyspace, now_in_seconds), flags that this program does not know, or what Cassandra refuses: a page size of 0, the least timestamp, a serial consistency that may be none
 
 	Responder Responder
 }

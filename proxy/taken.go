@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"math"
 	"sync/atomic"
 
 	"github.com/helenus-db/helenus/proxy/pipe"
@@ -77,7 +78,8 @@ func (c *conn) fillRequest(r *Request, v *wire.View, body []byte) {
 	r.PageSize, r.PagingState = v.PageSize, v.PagingState()
 	r.HasTimestamp, r.Timestamp = v.Flags&wire.ParamTimestamp != 0, v.Timestamp
 	r.HasNow, r.NowSeconds = v.Flags&wire.ParamNow != 0, v.NowSeconds
-	r.Unusual = v.Unknown || v.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0 || v.Flags&wire.ParamPageSize != 0 && v.PageSize == 0
+	r.Unusual = v.Unknown || v.Flags&(wire.ParamKeyspace|wire.ParamNow) != 0 || v.Flags&wire.ParamPageSize != 0 && v.PageSize == 0 ||
+		r.HasTimestamp && v.Timestamp == math.MinInt64 || v.SerialConsistency != 0 && v.SerialConsistency != wire.Serial && v.SerialConsistency != wire.LocalSerial
 	if r.Opcode == wire.OpBatch {
 		r.BatchType, r.Children = v.Kind, make([]Child, v.Children())
 		for i := range r.Children {

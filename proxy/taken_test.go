@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -424,14 +425,14 @@ func TestRulesChangeUnderLoad(t *testing.T) {
 	work.Wait()
 }
 
-// TestPagingAsSent: the Rewriter is told of a page size of 0, and of an empty paging state, which Cassandra refuses, apart from none.
-func TestPagingAsSent(t *testing.T) {
+// TestOptionsAsSent: the Rewriter is told of a page size of 0, of an empty paging state, of the least timestamp, and of a serial consistency that is none, which Cassandra refuses, apart from none.
+func TestOptionsAsSent(t *testing.T) {
 	w := &scripted{}
 	s := startProxy(t, startMock(t, (&kept{}).handle), proxy.Options{Rewriter: w})
 	c := connect(t, s, 4)
 	w.set(readText, rule(""))
 	call(t, c, wire.OpPrepare, proxytest.PrepareBody(4, readText))
-	size, state := byte(wire.ParamPageSize), byte(wire.ParamPagingState)
+	size, state, stamp, serial := byte(wire.ParamPageSize), byte(wire.ParamPagingState), byte(wire.ParamTimestamp), byte(wire.ParamSerial)
 	for _, sent := range []struct {
 		flags          byte
 		rest           []byte
@@ -444,6 +445,10 @@ func TestPagingAsSent(t *testing.T) {
 		{state, wire.AppendInt(nil, 0), false, true},
 		{state, wire.AppendInt(nil, -1), false, false}, // null
 		{size | state, append(wire.AppendInt(nil, 100), 0, 0, 0, 1, 'x'), false, true},
+		{stamp, wire.AppendLong(nil, math.MinInt64), true, false},
+		{stamp, wire.AppendLong(nil, math.MinInt64+1), false, false},
+		{serial, wire.AppendShort(nil, 77), true, false},
+		{serial, wire.AppendShort(nil, wire.LocalSerial), false, false},
 	} {
 		taken := 0
 		w.take = func(r *proxy.Request) bool {

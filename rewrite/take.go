@@ -71,8 +71,8 @@ func serial(consistency uint16) bool {
 
 // plain tells whether a read is one that a change may answer at all, and if not why.
 func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
+	spoken, ok := read.(kind.Spoken)
 	if r.Opcode == proxy.OpQuery {
-		spoken, ok := read.(kind.Spoken)
 		if !ok || spoken.Described() == "" || r.SkipMetadata || !spoken.Takes(kind.Values{Values: r.Values}) {
 			return becauseText, false
 		}
@@ -80,7 +80,7 @@ func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
 		return becauseUnprepared, false
 	}
 	switch {
-	case r.Prepared != nil && r.Prepared.Variables != nil && !named(r.Values) && len(r.Values) != len(r.Prepared.Variables):
+	case ok && !spoken.Takes(kind.Values{Values: r.Values}):
 		return becauseOptions, false
 	case r.PagingState != nil:
 		return becausePages, false
@@ -91,8 +91,6 @@ func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
 	}
 	return 0, true
 }
-
-func named(values []proxy.Value) bool { return len(values) > 0 && values[0].Name != "" }
 
 // answerer returns how a read is answered to a client; nil if it is not, as nothing asks Cassandra what the client's role may. (To compare tells the
 // client nothing.)

@@ -88,7 +88,7 @@ func (r *Reader) Bytes() []byte {
 	return r.Take(int(n))
 }
 
-// Value reads a [value]: n is its length, -1 for null, -2 for not set (lower: null in version 3).
+// Value reads a [value]: n is its length, -1 for null, -2 for not set (in version 3 null, as all below 0).
 func (r *Reader) Value() (b []byte, n int32) {
 	n = r.Int()
 	if n >= 0 {

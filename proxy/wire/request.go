@@ -236,11 +236,11 @@ func (v *View) Keyspace() []byte { return v.at(v.keyspace) }
 // They are read from body: the one that v is of, or a copy.
 func (v *View) Values(body []byte, f func(name, value []byte, n int32)) {
 	if v.read == whole && v.valuesAt > 0 {
-		readValues(body, v.valuesAt, v.Flags&ParamNames != 0, f)
+		readValues(body, v.valuesAt, v.header.Version, v.Flags&ParamNames != 0, f)
 	}
 }
 
-func readValues(body []byte, at int, names bool, f func(name, value []byte, n int32)) {
+func readValues(body []byte, at int, version byte, names bool, f func(name, value []byte, n int32)) {
 	r := Reader{b: body, off: at}
 	for c := int(r.Short()); c > 0 && !r.bad; c-- {
 		var name []byte
@@ -248,6 +248,9 @@ func readValues(body []byte, at int, names bool, f func(name, value []byte, n in
 			name = r.String()
 		}
 		if v, n := r.Value(); !r.bad {
+			if n < 0 && version < 4 { // which has nothing that is not set
+				n = -1
+			}
 			f(name, v, n)
 		}
 	}
@@ -258,6 +261,7 @@ type Child struct {
 	Text     []byte // nil for an id
 	ID       []byte
 	valuesAt int
+	version  byte
 }
 
 // Children is how many statements a BATCH has.
@@ -267,14 +271,14 @@ func (v *View) Children() int { return len(v.children) }
 func (v *View) Child(n int) Child {
 	c := &v.children[n]
 	if c.text {
-		return Child{Text: v.at(c.statement), valuesAt: c.valuesAt}
+		return Child{Text: v.at(c.statement), valuesAt: c.valuesAt, version: v.header.Version}
 	}
-	return Child{ID: v.at(c.statement), valuesAt: c.valuesAt}
+	return Child{ID: v.at(c.statement), valuesAt: c.valuesAt, version: v.header.Version}
 }
 
 // Values is as View.Values.
 func (c *Child) Values(body []byte, f func(name, value []byte, n int32)) {
-	readValues(body, c.valuesAt, false, f)
+	readValues(body, c.valuesAt, c.version, false, f)
 }
 
 // Prepare is a PREPARE.

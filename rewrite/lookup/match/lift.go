@@ -81,6 +81,9 @@ func compared(op cql.Op, column string) string {
 	return ""
 }
 
+// judged are the types of which valid says the same as Cassandra: the native ones but duration, whose bytes are numbers of any length and one sign.
+var judged = strings.ReplaceAll(native, " duration ", " ")
+
 // Takes tells whether Cassandra takes bytes as a value of a type, as far as that is known here.
 func Takes(b []byte, cqlType string) bool { return cqlType == "" || valid(b, cqlType) == known }
 

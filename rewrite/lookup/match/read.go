@@ -26,7 +26,7 @@ type Read struct {
 	Several string
 	Bound   []kind.Marker // which values of the request Fetch begins with
 	Types   []string      // of those values; "" if that is not looked at
-	// Unread: one of those values is of a type whose bytes only Cassandra judges. It does where it reads a row.
+	// Unread: one of those values, or one that stands in Fetch, is such that only Cassandra judges it. It does where it reads a row.
 	Unread bool
 	By     []kind.Marker // which values of the request the look-up is asked by, one for each of LookUp.Asked
 	// Nowhere is a key that a row of the base could have.
@@ -123,6 +123,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 		return nil, condition.Limits.Refuse("LIMIT is neither a number nor bound")
 	}
 	where, places, left := l.lift(s.Where, r)
+	r.Unread = left // a null, perhaps
 	r.By = make([]kind.Marker, len(l.Asked))
 	found := make([]bool, len(l.Asked))
 	for i := range where {
@@ -163,7 +164,7 @@ func (l *LookUp) compile(s *cql.Select) (*Read, *condition.Refusal) {
 	}
 	for _, m := range bound {
 		r.Bound, r.Types = append(r.Bound, places.of(m)), append(r.Types, places[m].cqlType)
-		r.Unread = r.Unread || !among(native, places[m].cqlType)
+		r.Unread = r.Unread || !among(judged, places[m].cqlType)
 	}
 	r.Fetch, _ = anonymous(&fetch, nil)
 	r.Several = l.several(&fetch)
