@@ -68,7 +68,8 @@ type Cluster struct {
 	mu           sync.Mutex // of what Add and Decommission change
 	nodes        []*Node
 	reservations []*reservation
-	born         int // nodes there ever were: their directories are numbered
+	born         int        // nodes there ever were: their directories are numbered
+	last         netip.Addr // of the node that was made last
 }
 
 // Start starts a cluster and returns when every node of it answers statements and knows the others. The context
@@ -286,6 +287,7 @@ func (c *Cluster) newNode(host netip.Addr, native uint16, token int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.born++
+	c.last = host
 	c.nodes = append(c.nodes, &Node{
 		cluster: c,
 		token:   token,

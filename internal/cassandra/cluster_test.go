@@ -223,4 +223,7 @@ func TestNodeJoinsAndLeaves(t *testing.T) {
 	if got := count(c.Node(0)); len(c.Nodes()) != 1 || added.Pid() != 0 || got != rows {
 		t.Errorf("nodes %v after one left, %d rows, want %d", c.ContactPoints(), got, rows)
 	}
+	if again, err := c.Add(context.Background()); err != nil || again.Addr() == added.Addr() { // whose address is still known as that of one who left
+		t.Errorf("another joins: %v", err)
+	}
 }

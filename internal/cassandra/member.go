@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Add lets one more node join the cluster, at the address that follows the last node's, and returns it when it answers
+// Add lets one more node join the cluster, at an address that no node of it ever had, and returns it when it answers
 // statements and every node sees the others. It takes the middle of the widest range of the ring, and streams what is
 // there: about 15 s. A node that fails to start is left in the cluster, stopped. Not for clusters with vnodes that
 // nobody waits for: with num_tokens above 1 Cassandra chooses the tokens.
@@ -19,20 +19,16 @@ func (c *Cluster) Add(ctx context.Context) (*Node, error) {
 	if len(nodes) >= maxNodes {
 		return nil, fmt.Errorf("cassandra: a cluster has at most %d nodes", maxNodes)
 	}
-	last := nodes[0].addr
-	for _, n := range nodes {
-		if last.Addr().Less(n.addr.Addr()) {
-			last = n.addr
-		}
-	}
-	host := last.Addr().Next()
-	if _, err := c.reserveShared([]netip.Addr{host}, last.Port()); err != nil {
+	c.mu.Lock()
+	host, port := c.last.Next(), nodes[0].addr.Port()
+	c.mu.Unlock()
+	if _, err := c.reserveShared([]netip.Addr{host}, port); err != nil {
 		return nil, fmt.Errorf("cassandra: no native protocol port for one more node: %w", err)
 	}
 	if _, err := c.reserveShared([]netip.Addr{host}, c.storagePort); err != nil {
 		return nil, fmt.Errorf("cassandra: no storage port for one more node: %w", err)
 	}
-	if err := c.newNode(host, last.Port(), between(nodes)); err != nil {
+	if err := c.newNode(host, port, between(nodes)); err != nil {
 		return nil, err
 	}
 	nodes = c.Nodes()
