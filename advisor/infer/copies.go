@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -61,8 +62,24 @@ func (b *modeller) group() {
 		}
 		return strings.Compare(x.name.String(), y.name.String())
 	})
+	for moves := 0; b.grouped(order, moves < len(order)); {
+		moves++
+	}
+}
+
+// grouped is group with the tables in an order. It changes that, if it may, and returns true where a table turns out to have the rows of one before it, and many more.
+func (b *modeller) grouped(order []*source, may bool) bool {
+	clear(b.views)
+	asked := len(b.m.Questions)
 	var bases []*source
-	for _, src := range order {
+	for n, src := range order {
+		src.base, src.copied = src, nil
+		if at := slices.IndexFunc(order[:n], func(x *source) bool { return may && x.base == x && b.part(x, src) }); at >= 0 {
+			copy(order[at+1:], order[at:n])
+			order[at] = src
+			b.m.Questions = b.m.Questions[:asked]
+			return true
+		}
 		var best, second *copied
 		for _, base := range bases {
 			switch c := b.ruledCopy(src, base); {
@@ -87,6 +104,17 @@ func (b *modeller) group() {
 		src.base, src.copied = best.of, best
 		b.views[best.of] = append(b.views[best.of], src)
 	}
+	return false
+}
+
+// part tells whether a table has some of the rows of another one, and not nearly all: those of today, or those that are active. Whoever asks it in place of the other
+// misses the rest, so it is no base, however well it would do as one.
+func (b *modeller) part(src, of *source) bool {
+	if len(of.key) != 1 || len(src.key) != 1 || src.stats == nil || of.stats == nil || src.rows() >= leastOwn*of.rows() || !of.once(of.key[0]) || of.schema.Counter || b.saidCopy(of) {
+		return false
+	}
+	c := b.ruledCopy(src, of)
+	return c != nil && c.certainty() >= Probable
 }
 
 // likeliest is the one of the tables that a table is asked about because it has as many rows, nil if there is none.
@@ -151,7 +179,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), b.identified(c, src, base), b.paired(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base):
 	default:
 		return nil
 	}
@@ -206,13 +234,24 @@ func (b *modeller) written(c *copied, src, base *source) bool {
 		}
 	}
 	for _, x := range src.schema.PrimaryKey() {
-		if d.mean > onceWritten && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
+		if d.fans(base.key) && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
 			clear(c.columns)
 			return false
 		}
 	}
 	c.proof.add("burst", 4, "%d times an INSERT went with one into %s, and %d columns had the same values", d.writes, base.name.table, len(c.columns))
 	return true
+}
+
+// fans tells whether several INSERTs into the other table go with one, with its key. What has another value in common, as calls from one cell have, is something else.
+func (d *dual) fans(key []string) bool {
+	least := math.Inf(1)
+	for i, x := range d.columns {
+		if slices.Contains(key, x[0]) {
+			least = min(least, d.means[i])
+		}
+	}
+	return least > onceWritten
 }
 
 // identified is a copy by its key: a column that has each value once holds the other's key.
@@ -250,6 +289,20 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		return true
 	}
 	return false
+}
+
+// slicesOfOne tells whether two tables are of one kind by their names, which differ in numbers alone (calls_20261119 and calls_20261120, events_0 and events_1), and
+// by their columns. Each has rows of its own then, though nothing else is as like one as the other.
+func slicesOfOne(x, y *source) bool {
+	kind := func(s *source) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, s.name.table)
+	}
+	return kind(x) == kind(y) && slices.EqualFunc(x.schema.Columns, y.schema.Columns, func(a, b schema.Column) bool { return a.Name == b.Name && a.Type == b.Type && a.Kind == b.Kind })
 }
 
 // once tells whether a column has nearly as many values as the table has rows, as far as so many rows say something.
@@ -333,7 +386,7 @@ func (c *copied) column(of string) string {
 func (b *modeller) alike(c *copied, src, base *source) {
 	free := func(name string) bool { return c.column(name) == "" }
 	for _, x := range src.schema.Columns {
-		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && free(o.Name) && b.tells(x.Name) {
+		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && free(o.Name) && b.tells(x.Name) && !b.namesakes(c, src, base, x.Name) {
 			c.columns[x.Name] = o.Name
 		}
 	}
@@ -355,6 +408,15 @@ func (b *modeller) alike(c *copied, src, base *source) {
 		}
 	}
 	b.agreeing(c, src, base)
+}
+
+// namesakes tells whether two columns of one name are two things: the state of an account and that of its limits. Rows with the same key then have no more of their
+// values in common than rows of two keys. What changes all the time differs, too, from one look to the next, but not always.
+func (b *modeller) namesakes(c *copied, src, base *source, name string) bool {
+	if len(base.key) != 1 || c.column(base.key[0]) == "" {
+		return false
+	}
+	return meet(b.samples.facts(src.name, c.column(base.key[0]), name, false), b.samples.facts(base.name, base.key[0], name, false)).none()
 }
 
 // agreeing finds which columns of a copy are which by rows: a row of both says the same. Small integers say it only so.
