@@ -465,6 +465,9 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		}
 		return false
 	}
+	if b.overwrites(c, src, base) {
+		return false
+	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base
 		in := c.column(k)
 		if d := src.distinct(in); len(base.key) == 1 && src.countable() && d > 0 && d < leastOwn*src.rows() {
@@ -472,6 +475,16 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		}
 	}
 	return true
+}
+
+// overwrites tells whether a table has one row where the base has several: by account, of which there are several log-ins, only one of these. It is about the account then.
+func (b *modeller) overwrites(c *copied, src, base *source) bool {
+	primary := src.schema.PrimaryKey()
+	of := base.column(c.columns[primary[0].Name])
+	if len(primary) != 1 || of == nil || base.keyed(of.Name) || base.rows() < fewRows {
+		return false
+	}
+	return math.Round(of.Distinct) < once*base.rows()*(1-of.Nulls)
 }
 
 // leastOwn is which share of a copy's rows is of different rows of the base, at least: some are there twice, where the application left what a row was before. Of an

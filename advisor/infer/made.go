@@ -38,6 +38,15 @@ func uuids(cqlType string) bool { return cqlType == "uuid" || cqlType == "timeuu
 // piece is a part of a column's texts.
 type piece struct{ id, class string }
 
+// alikeUUIDs tells whether two columns of different types hold the same UUIDs: a text spells them, or one is of another kind of UUID. Types tell nothing then, values do.
+func (b *modeller) alikeUUIDs(column, cqlType, key, keyType string) bool {
+	if !(b.spelt[column] && uuids(keyType) || b.spelt[key] && uuids(cqlType)) {
+		return false
+	}
+	v, k := b.values.of[column], b.values.of[key]
+	return v != nil && k != nil && v.meets(k)
+}
+
 // textual tells whether a type's values are texts.
 func textual(cqlType string) bool {
 	return cqlType == "text" || cqlType == "varchar" || cqlType == "ascii"
@@ -60,7 +69,7 @@ func (b *modeller) as(src *source, c schema.Column, to *source) string {
 	key, own := to.schema.Column(to.key[0]), src.id(c.Name)
 	pieces := b.pieces[own]
 	found, most := "", 0.0
-	if c.Type == key.Type || b.spelt[own] && uuids(key.Type) || b.spelt[to.id(key.Name)] && uuids(c.Type) {
+	if c.Type == key.Type || b.alikeUUIDs(own, c.Type, to.id(key.Name), key.Type) {
 		found = own
 	}
 	if len(pieces) == 0 {

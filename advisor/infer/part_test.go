@@ -139,3 +139,35 @@ func TestNamesakes(t *testing.T) {
 		}
 	}
 }
+
+// Every account has a log-in that owns it, and no other account has that: that does not make it a copy of log-ins, arranged by account. Of the others of an account it has none, however
+// many there are. Where each has its own account it may be one.
+func TestOneOfSeveralIsNoCopy(t *testing.T) {
+	for _, c := range []struct {
+		logins int
+		want   string
+	}{{2400, "accounts logins"}, {1200, "accounts+logins"}} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range c.logins {
+			rows.Add("logins", "login", fmt.Sprint("login ", i), "account_id", fmt.Sprint("account ", i%1200))
+			if i < 1200 {
+				rows.Add("accounts", "account_id", fmt.Sprint("account ", i), "owner_login", fmt.Sprint("login ", i))
+			}
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		n := float64(c.logins)
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "accounts", "account_id bigint", "", "owner_login text", "plan text"), infertest.Table("ks", "logins", "login text", "", "account_id bigint", "role text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "accounts", 1200, 1200, "account_id 1200 8", "owner_login 1200 12", "plan 3 4"),
+				infertest.Measured("ks", "logins", n, n, fmt.Sprintf("login %g 12", n), "account_id 1200 8", "role 3 5"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%d log-ins: %s, want %s", c.logins, got, c.want)
+		}
+	}
+}
