@@ -38,9 +38,10 @@ func uuids(cqlType string) bool { return cqlType == "uuid" || cqlType == "timeuu
 // piece is a part of a column's texts.
 type piece struct{ id, class string }
 
-// alikeUUIDs tells whether two columns of different types hold the same UUIDs: a text spells them, or one is of another kind of UUID. Types tell nothing then, values do.
+// alikeUUIDs tells whether two columns of different types hold the same UUIDs: a text spells them, or one is of another kind of UUID. Their types say nothing of that, values do.
 func (b *modeller) alikeUUIDs(column, cqlType, key, keyType string) bool {
-	if !(b.spelt[column] && uuids(keyType) || b.spelt[key] && uuids(cqlType)) {
+	may := func(id, of string) bool { return uuids(of) || textual(of) && b.spelt[id] } // a collection of them is none
+	if !may(column, cqlType) || !may(key, keyType) {
 		return false
 	}
 	v, k := b.values.of[column], b.values.of[key]

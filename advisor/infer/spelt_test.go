@@ -15,7 +15,7 @@ func TestKeysInAnotherType(t *testing.T) {
 		key, as, class string
 		want           string
 	}{
-		{"uuid", "text", "uuid", "T2.b2 -> T1"}, {"timeuuid", "uuid", "", ""}, {"uuid", "text", "text", ""}, {"timeuuid", "uuid", "uuid", "T2.b2 -> T1"}, {"text", "uuid", "uuid", "T2.b2 -> T1"},
+		{"uuid", "text", "uuid", "T2.b2 -> T1"}, {"timeuuid", "uuid", "", ""}, {"uuid", "set<uuid>", "uuid", ""}, {"uuid", "text", "text", ""}, {"timeuuid", "uuid", "uuid", "T2.b2 -> T1"}, {"text", "uuid", "uuid", "T2.b2 -> T1"},
 	} {
 		rows := &infertest.Rows{Keyspace: "ks"}
 		for i := range 200 {
