@@ -18,7 +18,10 @@ func (b *modeller) part(src, of *source) bool {
 		return false
 	}
 	c := b.ruledCopy(src, of)
-	return c != nil && c.certainty() >= Probable
+	if c == nil || c.certainty() < Proven {
+		return false
+	}
+	return c.proof.odds("burst") > 0 || c.proof.odds("values") > 1 && c.column(of.key[0]) == src.key[0] // its rows are there, and it does not merely refer to them
 }
 
 // slicesOfOne tells whether two tables are of one kind by their names, which differ in numbers alone (calls_20261119 and calls_20261120, events_0 and events_1), and
