@@ -61,8 +61,24 @@ func (b *modeller) group() {
 		}
 		return strings.Compare(x.name.String(), y.name.String())
 	})
+	for moves := 0; b.grouped(order, moves < len(order)); {
+		moves++
+	}
+}
+
+// grouped is group with the tables in an order. It changes that, if it may, and returns true where a table turns out to have the rows of one before it, and many more.
+func (b *modeller) grouped(order []*source, may bool) bool {
+	clear(b.views)
+	asked := len(b.m.Questions)
 	var bases []*source
-	for _, src := range order {
+	for n, src := range order {
+		src.base, src.copied = src, nil
+		if at := slices.IndexFunc(order[:n], func(x *source) bool { return may && x.base == x && b.part(x, src) }); at >= 0 {
+			copy(order[at+1:], order[at:n])
+			order[at] = src
+			b.m.Questions = b.m.Questions[:asked]
+			return true
+		}
 		var best, second *copied
 		for _, base := range bases {
 			switch c := b.ruledCopy(src, base); {
@@ -87,6 +103,7 @@ func (b *modeller) group() {
 		src.base, src.copied = best.of, best
 		b.views[best.of] = append(b.views[best.of], src)
 	}
+	return false
 }
 
 // likeliest is the one of the tables that a table is asked about because it has as many rows, nil if there is none.
@@ -151,7 +168,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), b.identified(c, src, base), b.paired(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base):
 	default:
 		return nil
 	}
@@ -206,13 +223,24 @@ func (b *modeller) written(c *copied, src, base *source) bool {
 		}
 	}
 	for _, x := range src.schema.PrimaryKey() {
-		if d.mean > onceWritten && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
+		if d.fans(base.key) && c.columns[x.Name] == "" { // writes of it for one of the other, with a key of their own: a fan-out
 			clear(c.columns)
 			return false
 		}
 	}
 	c.proof.add("burst", 4, "%d times an INSERT went with one into %s, and %d columns had the same values", d.writes, base.name.table, len(c.columns))
 	return true
+}
+
+// fans tells whether several INSERTs into the other table go with one, with its key. What has another value in common, as calls from one cell have, is something else.
+func (d *dual) fans(key []string) bool {
+	least := math.Inf(1)
+	for i, x := range d.columns {
+		if slices.Contains(key, x[0]) {
+			least = min(least, d.means[i])
+		}
+	}
+	return least > onceWritten
 }
 
 // identified is a copy by its key: a column that has each value once holds the other's key.
@@ -333,7 +361,7 @@ func (c *copied) column(of string) string {
 func (b *modeller) alike(c *copied, src, base *source) {
 	free := func(name string) bool { return c.column(name) == "" }
 	for _, x := range src.schema.Columns {
-		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && free(o.Name) && b.tells(x.Name) {
+		if o := base.schema.Column(x.Name); c.columns[x.Name] == "" && o != nil && o.Type == x.Type && free(o.Name) && b.tells(x.Name) && !b.namesakes(c, src, base, x.Name) {
 			c.columns[x.Name] = o.Name
 		}
 	}
@@ -401,6 +429,9 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		if to, p := b.likely(src, x); to != nil && to != base && p.probability() >= Probable {
 			continue
 		}
+		return false
+	}
+	if b.overwrites(c, src, base) {
 		return false
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base

@@ -152,6 +152,30 @@ func agree(here, there facts) (a agreement) {
 	return a
 }
 
+// meet counts the values of which two tables have a cell in common, and how many would with that of another value.
+func meet(here, there facts) (a agreement) {
+	both := here.common(there)
+	common := func(list, of []uint64) bool {
+		return slices.ContainsFunc(list, func(v uint64) bool { return slices.Contains(of, v) })
+	}
+	for i, x := range both {
+		a.n++
+		if common(x[0].has, x[1].has) {
+			a.agreed++
+		}
+		if common(x[0].has, both[(i+1)%len(both)][1].has) {
+			a.decoys++
+		}
+	}
+	return a
+}
+
+// none tells whether what agrees is no more than would by chance, two standard deviations or less, and not the most of it.
+func (a agreement) none() bool {
+	p := a.chance()
+	return a.n >= 3*leastGroups && a.agreed < a.n/2 && a.excess() <= 2*math.Sqrt(float64(a.n)*p*(1-p))
+}
+
 // narrow leaves out of a key of several columns what the others determine.
 func (b *modeller) narrow(src *source) {
 	if !b.samples.has(src.name) {

@@ -39,7 +39,7 @@ type evidence struct {
 type dual struct {
 	columns [][2]string
 	writes  int
-	mean    float64 // INSERTs into the other table for one into this
+	means   []float64 // by columns: INSERTs into the other table with the value of one into this
 }
 
 // observe takes in what a snapshot says of values.
@@ -112,17 +112,21 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 		if !ok || !ok2 || from.of == to.of {
 			continue
 		}
-		d := dual{writes: p.Accompanied, mean: p.Mean}
+		d := dual{writes: p.Accompanied}
 		for _, e := range p.Equal {
 			if e.Same && e.From < len(from.columns) && e.To < len(to.columns) {
-				d.columns = append(d.columns, [2]string{from.columns[e.From], to.columns[e.To]})
+				mean := e.Mean
+				if mean == 0 { // found before it was told by column
+					mean = p.Mean
+				}
+				d.columns, d.means = append(d.columns, [2]string{from.columns[e.From], to.columns[e.To]}), append(d.means, mean)
 			}
 		}
 		if _, known := b.duals[[2]table{from.of, to.of}]; known || len(d.columns) == 0 {
 			continue
 		}
 		b.duals[[2]table{from.of, to.of}] = d
-		back := dual{writes: d.writes, mean: d.mean}
+		back := dual{writes: d.writes, means: d.means}
 		for _, c := range d.columns {
 			back.columns = append(back.columns, [2]string{c[1], c[0]})
 		}
@@ -183,7 +187,10 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 	}
 	of = overlap{share: share, n: n}
 	switch {
-	case share == 0 && n >= leastUUIDs && !dense(cqlType) && strange(k.distinct, rows, n):
+	case share == 0 && n > 0 && !dense(cqlType) && strange(k.distinct, rows, n):
+		if n < leastUUIDs { // some of a state's few values; or the one reference to what is gone
+			return -2, of
+		}
 		return -4, of
 	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
 		return 0, overlap{}

@@ -66,6 +66,7 @@ type modeller struct {
 	ruled   *rulings              // what people said
 	samples samples               // rows by their values
 	pieces  map[string][]piece    // what texts are made of, by column
+	spelt   map[string]bool       // columns of which all values are UUIDs, also if they are texts
 
 	together []*passage                // what travels by several columns at once
 	passing  map[[2]*source][]*passage // the same, by entities

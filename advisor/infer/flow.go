@@ -32,6 +32,7 @@ type edge struct {
 	again     float64     // of a statement that feeds itself: its executions per second that are fed
 	joins     []int       // of Model.Joins
 	composite bool        // the feeds are of a key of several columns, the first of a part that nothing else is called by
+	asked     []string    // the consumer's columns with parts of that key that the producer was asked for
 }
 
 // flows attributes executions to producers and makes conceptual statements of them.

@@ -24,7 +24,7 @@ func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schem
 	b := &modeller{
 		m: m, joins: map[pair]evidence{}, asked: map[pair]evidence{}, travel: map[string]bool{}, duals: map[[2]table]dual{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
 		scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
-		ruled: newRulings(corrections), samples: samples{}, pieces: map[string][]piece{},
+		ruled: newRulings(corrections), samples: samples{}, pieces: map[string][]piece{}, spelt: map[string]bool{},
 	}
 	b.observe(snapshot, s)
 	b.build(s, stats)

@@ -31,6 +31,9 @@ func (p *path) join(s *said, e *edge) string {
 			fed[s.source.fields[e.feeds[i].To.Column]] = true
 		}
 	}
+	for _, c := range e.asked {
+		fed[s.source.fields[c]] = true
+	}
 	if bound.Entity == s.source.entity && bound.IsKey() { // what else is bound of the primary key says where the row is, and chooses none
 		for _, c := range q.where {
 			if column := s.source.schema.Column(c.column); column != nil && column.Position >= 0 && c.Op == workload.Equal && !c.list {

@@ -17,6 +17,9 @@ const allMade = 0.95
 
 // made notes the pieces that all texts of a column have, as columns of their own.
 func (b *modeller) made(c *profile.Column) {
+	if n := c.Classes[value.UUID.String()]; n > 0 && float64(n) >= allMade*float64(c.Read+c.Bound) {
+		b.spelt[c.Keyspace+"."+c.Table+"."+c.Name] = true
+	}
 	for i := range c.Pieces {
 		x := &c.Pieces[i]
 		if x.Values == nil || float64(x.Seen) < allMade*float64(c.Read+c.Bound) {
@@ -29,8 +32,21 @@ func (b *modeller) made(c *profile.Column) {
 	}
 }
 
+// uuids tells whether a type's values are UUIDs.
+func uuids(cqlType string) bool { return cqlType == "uuid" || cqlType == "timeuuid" }
+
 // piece is a part of a column's texts.
 type piece struct{ id, class string }
+
+// alikeUUIDs tells whether two columns of different types hold the same UUIDs: a text spells them, or one is of another kind of UUID. Their types say nothing of that, values do.
+func (b *modeller) alikeUUIDs(column, cqlType, key, keyType string) bool {
+	may := func(id, of string) bool { return uuids(of) || textual(of) && b.spelt[id] } // a collection of them is none
+	if !may(column, cqlType) || !may(key, keyType) {
+		return false
+	}
+	v, k := b.values.of[column], b.values.of[key]
+	return v != nil && k != nil && v.meets(k)
+}
 
 // textual tells whether a type's values are texts.
 func textual(cqlType string) bool {
@@ -48,13 +64,13 @@ func fits(class, cqlType string) bool {
 	return textual(cqlType) && (class == value.Text.String() || class == value.UUID.String()) // texts that spell a UUID are hashed as that
 }
 
-// as is the column that has the values of another one as a column may hold them: itself, if the types are the same, or a piece of its texts, whichever
+// as is the column that has the values of another one as a column may hold them: itself, if the types are the same, or one is of texts that spell UUIDs, or a piece of its texts, whichever
 // has most in common with it; "" if it can not hold them.
 func (b *modeller) as(src *source, c schema.Column, to *source) string {
 	key, own := to.schema.Column(to.key[0]), src.id(c.Name)
 	pieces := b.pieces[own]
 	found, most := "", 0.0
-	if c.Type == key.Type {
+	if c.Type == key.Type || b.alikeUUIDs(own, c.Type, to.id(key.Name), key.Type) {
 		found = own
 	}
 	if len(pieces) == 0 {

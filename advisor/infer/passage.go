@@ -48,9 +48,7 @@ func (b *modeller) passages(snapshot *capture.Snapshot) {
 	}
 	byStatements := func(x, y [2]string) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) }
 	for _, k := range slices.SortedFunc(maps.Keys(of), byStatements) {
-		if p := of[k]; len(p.links) > 1 {
-			b.together = append(b.together, p)
-		}
+		b.together = append(b.together, of[k])
 	}
 }
 
@@ -86,14 +84,32 @@ func (b *modeller) linkedParts(p *passage, src, to *source) map[string][]link {
 		}
 	}
 	for _, k := range to.key {
-		if parts[k] == nil && src == to && to.held[k] != nil && len(parts) > 0 { // what leads to its like is of the same partner: a parent is called by its number alone
+		if parts[k] != nil || to.held[k] == nil || len(parts) == 0 {
+			continue
+		}
+		if src == to { // what leads to its like is of the same partner: a parent is called by its number alone
 			parts[k] = []link{{k, k, 1, 3}}
+		} else if c := src.only(to.held[k].to); c != "" { // so is what leads to another thing of a partner that both have
+			parts[k] = []link{{c, k, 1, askedAlike}}
 		}
 	}
 	if len(parts) < len(to.key) {
 		return nil
 	}
 	return parts
+}
+
+// only is the column that holds the key of a partner, "" if none does, or several.
+func (s *source) only(partner *source) (found string) {
+	for _, c := range s.schema.Columns {
+		if h := s.held[c.Name]; h != nil && h.to == partner && h.part == nil {
+			if found != "" {
+				return ""
+			}
+			found = c.Name
+		}
+	}
+	return found
 }
 
 // passagesBetween are those between tables of two entities, in the order of their statements. They are brought into order of entities once these are known.

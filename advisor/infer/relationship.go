@@ -248,13 +248,17 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 		p.addIf(worded, "type", 0.2, "%s is made of a number", c.Name)
 	case as != src.id(c.Name):
 		p.addIf(worded, "type", 0.2, "%s is made of texts", c.Name)
-	case cqlType == "uuid" || cqlType == "timeuuid":
+	case c.Type != cqlType:
+		p.addIf(worded, "type", 1, "its values and the key's are UUIDs, as %s and as %s", c.Type, cqlType)
+	case uuids(cqlType):
 		p.addIf(worded, "type", 1, "both are %s", c.Type)
 	default:
 		p.addIf(worded, "type", 0.2, "both are %s", c.Type)
 	}
 	if d, rows := b.differing(src, c, as), to.rows(); d > 0 && to.stats != nil {
 		switch {
+		case d <= fewValues && fewOf*d < min(rows, src.rows()):
+			p.addIf(worded, "size", -0.5, "only %.0f different values in %.0f rows, of %.0f keys", d, src.rows(), rows)
 		case d <= 1.1*rows:
 			p.addIf(worded, "size", 0.5, "%.0f different values against %.0f keys", d, rows)
 		case d > 1.5*rows:
@@ -276,6 +280,9 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	}
 	return p
 }
+
+// fewOf is how many rows there are at least, and keys that they may have, for each different value of a column that is rather a state than a reference.
+const fewOf = 10
 
 // askedAlike is what it says that two columns are asked for the same value, which came from outside: half of what a value says that travels.
 const askedAlike = 1.5

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helenus-db/helenus/advisor/workload"
 	"github.com/helenus-db/helenus/capture/feed"
 )
 
-// This file joins statements by keys of several columns: all parts have to be fed by one answer, in one role.
+// This file joins statements by keys of several columns: all parts have to be fed by one answer, in one role, or to be what its statement was asked for.
 
 // role is how columns of a table hold a key of several columns: the table's own, or, by a relationship, another one's.
 type role struct {
@@ -68,6 +69,36 @@ func (r role) leads(s *source, part string) bool {
 	return h != nil && h.relation == r.by.relation
 }
 
+// column is the column of a table in which a role has a part of its key, "" if it is not in it.
+func (r role) column(s *source, part string) string {
+	if r.by != nil {
+		part = r.by.columns[part]
+	}
+	if s.base == s {
+		return part
+	}
+	return s.copied.column(part)
+}
+
+// alikeGiven are the consumer's columns with the parts of a key that no feed brings, where producer and consumer are both asked for them: the tenant of a session,
+// which the producer's answer need not tell again. false: a part of the key is not known.
+func alikeGiven(from, to *said, one, other role, fed []string) (columns []string, all bool) {
+	given := func(s *said, column string) bool {
+		return column != "" && slices.ContainsFunc(s.query.where, func(c condition) bool { return c.column == column && c.Op == workload.Equal && !c.list })
+	}
+	for _, k := range other.of.key {
+		if slices.Contains(fed, k) {
+			continue
+		}
+		c := other.column(to.source, k)
+		if !given(from, one.column(from.source, k)) || !given(to, c) {
+			return nil, false
+		}
+		columns = append(columns, c)
+	}
+	return columns, true
+}
+
 // wholes takes out of an edge the feeds that carry all parts of a key, an edge for each role.
 func (f *flows) wholes(e *edge) (out []*edge) {
 	type pairing struct{ from, to role }
@@ -90,14 +121,18 @@ func (f *flows) wholes(e *edge) (out []*edge) {
 	used := map[int]bool{}
 	for _, at := range order {
 		head := slices.IndexFunc(parts[at], func(k string) bool { return at.from.leads(from.source, k) && at.to.leads(to.source, k) })
-		if len(parts[at]) < len(at.to.of.key) || head < 0 || used[feeds[at][head]] {
+		if head < 0 || used[feeds[at][head]] {
 			continue
 		}
-		all := append([]int{feeds[at][head]}, feeds[at]...)
-		first := &e.feeds[all[0]]
-		one := &edge{from: e.from, to: e.to, share: shareOf(first), followed: first.Followed, composite: true}
-		for n, i := range all {
-			if slices.Contains(all[:n], i) { // the head, or a text with several parts
+		asked, all := alikeGiven(from, to, at.from, at.to, parts[at])
+		if !all {
+			continue
+		}
+		every := append([]int{feeds[at][head]}, feeds[at]...)
+		first := &e.feeds[every[0]]
+		one := &edge{from: e.from, to: e.to, share: shareOf(first), followed: first.Followed, composite: true, asked: asked}
+		for n, i := range every {
+			if slices.Contains(every[:n], i) { // the head, or a text with several parts
 				continue
 			}
 			used[i] = true

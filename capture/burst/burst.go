@@ -76,6 +76,7 @@ type Equal struct {
 	From  int     `json:"from"` // places
 	To    int     `json:"to"`
 	Share float64 `json:"share"` // of Accompanied
+	Mean  float64 `json:"mean"`  // writes of To that are equal in it with one of From, if any is
 	Same  bool    `json:"same"`  // it is so in both directions
 }
 
@@ -100,6 +101,7 @@ type met struct {
 	most      int // values in common with one of them
 	batched   bool
 	equal     []equal
+	times     []int            // by equal: of how many of them
 	first     *trace.Execution // of them, by time
 }
 
@@ -111,7 +113,7 @@ type pair struct {
 	levels, chance          [maxLevel]int // writes and decoys with at least so many values in common, from 1 on
 	accompanied, batched, n int
 	before, after           int
-	equal                   map[equal]int
+	equal, times            map[equal]int // writes that are equal in it to any of the others', and to how many
 
 	judged int // accompanied, when same was worked out
 	same   []equal
@@ -248,9 +250,15 @@ func oneWay(w, u *write) (shared bool) {
 	w.met[i].n++
 	w.met[i].most = max(w.met[i].most, len(pairs))
 	w.met[i].batched = w.met[i].batched || w.e.Batch != 0 && w.e.Batch == u.e.Batch
-	for _, p := range pairs {
-		if !slices.Contains(w.met[i].equal, p) {
-			w.met[i].equal = append(w.met[i].equal, p)
+	x := &w.met[i]
+	for k, p := range pairs {
+		n := slices.Index(x.equal, p)
+		if n < 0 {
+			n = len(x.equal)
+			x.equal, x.times = append(x.equal, p), append(x.times, 0)
+		}
+		if !slices.Contains(pairs[:k], p) { // values of a list are one's
+			x.times[n]++
 		}
 	}
 	return true
@@ -278,7 +286,7 @@ func (m *Miner) count(w *write) {
 			if len(m.pairs) >= maxPairs {
 				continue
 			}
-			p = &pair{equal: map[equal]int{}}
+			p = &pair{equal: map[equal]int{}, times: map[equal]int{}}
 			m.pairs[key] = p
 		}
 		for k := range min(x.most, maxLevel) {
@@ -301,9 +309,10 @@ func (m *Miner) count(w *write) {
 		case x.first.End <= w.e.Start:
 			p.after++
 		}
-		for _, q := range x.equal {
+		for n, q := range x.equal {
 			if _, known := p.equal[q]; known || len(p.equal) < maxEqual {
 				p.equal[q]++
+				p.times[q] += x.times[n]
 			}
 		}
 	}
@@ -397,7 +406,7 @@ func (m *Miner) describe(key pairKey, p *pair) Pair {
 		Before: p.before, After: p.after, Mean: float64(p.n) / float64(p.accompanied)}
 	back := m.pairs[pairKey{key.to, key.from}]
 	for q, n := range p.equal {
-		e := Equal{From: q.from, To: q.to, Share: float64(n) / float64(p.accompanied)}
+		e := Equal{From: q.from, To: q.to, Share: float64(n) / float64(p.accompanied), Mean: float64(p.times[q]) / float64(n)}
 		if e.Share < accompany/2 {
 			continue
 		}

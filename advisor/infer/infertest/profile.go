@@ -17,6 +17,7 @@ type Rows struct {
 	sketches map[[2]string]*sketch.Values
 	keys     map[uint64]*profile.Key
 	pieces   map[[2]string][]profile.Piece
+	classes  map[[2]string]string
 }
 
 // Hash stands for a value's hash. Equal values have equal ones, whatever column they are in.
@@ -63,6 +64,14 @@ func (r *Rows) Joined(table, column string, parts []string, cells ...string) {
 	}
 }
 
+// Are says of which class all values of a column are: texts that spell UUIDs, "uuid".
+func (r *Rows) Are(table, column, class string) {
+	if r.classes == nil {
+		r.classes = map[[2]string]string{}
+	}
+	r.classes[[2]string{table, column}] = class
+}
+
 func (r *Rows) piece(table, column string, number int, class, part string) {
 	if r.pieces == nil {
 		r.pieces = map[[2]string][]profile.Piece{}
@@ -84,6 +93,9 @@ func (r *Rows) Document() *profile.Document {
 	for of, values := range r.sketches {
 		c := profile.Column{Keyspace: r.Keyspace, Table: of[0], Name: of[1], Read: values.Total(), Values: values, Distinct: values.Distinct()}
 		c.Pieces = r.pieces[of]
+		if class := r.classes[of]; class != "" {
+			c.Classes = map[string]uint64{class: c.Read}
+		}
 		e.Columns = append(e.Columns, c)
 	}
 	slices.SortFunc(e.Columns, func(a, b profile.Column) int {

@@ -1,0 +1,58 @@
+package infer
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// This file tells what looks like a copy and has other rows, or other columns.
+
+// part tells whether a table has some of the rows of another one, and not nearly all: those of today, or those that are active. Whoever asks it in place of the other
+// misses the rest, so it is no base, however well it would do as one.
+func (b *modeller) part(src, of *source) bool {
+	if len(of.key) != 1 || len(src.key) != 1 || src.stats == nil || of.stats == nil || src.rows() >= leastOwn*of.rows() || !of.once(of.key[0]) || of.schema.Counter || b.saidCopy(of) {
+		return false
+	}
+	c := b.ruledCopy(src, of)
+	if c == nil || c.certainty() < Proven {
+		return false
+	}
+	return c.proof.odds("burst") > 0 || c.proof.odds("values") > 1 && c.column(of.key[0]) == src.key[0] // its rows are there, and it does not merely refer to them
+}
+
+// slicesOfOne tells whether two tables are of one kind by their names, which differ in numbers alone (calls_20261119 and calls_20261120, events_0 and events_1), and
+// by their columns. Each has rows of its own then, though nothing else is as like one as the other.
+func slicesOfOne(x, y *source) bool {
+	kind := func(s *source) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, s.name.table)
+	}
+	return kind(x) == kind(y) && slices.EqualFunc(x.schema.Columns, y.schema.Columns, func(a, b schema.Column) bool { return a.Name == b.Name && a.Type == b.Type && a.Kind == b.Kind })
+}
+
+// overwrites tells whether a table has one row where the base has several: by account, of which there are several log-ins, only one of these. It is about the account then.
+func (b *modeller) overwrites(c *copied, src, base *source) bool {
+	primary := src.schema.PrimaryKey()
+	of := base.column(c.columns[primary[0].Name])
+	if len(primary) != 1 || of == nil || base.keyed(of.Name) || base.rows() < fewRows {
+		return false
+	}
+	return math.Round(of.Distinct) < once*base.rows()*(1-of.Nulls)
+}
+
+// namesakes tells whether two columns of one name are two things: the state of an account and that of its limits. Rows with the same key then have no more of their
+// values in common than rows of two keys. What changes all the time differs, too, from one look to the next, but not always.
+func (b *modeller) namesakes(c *copied, src, base *source, name string) bool {
+	if len(base.key) != 1 || c.column(base.key[0]) == "" {
+		return false
+	}
+	return meet(b.samples.facts(src.name, c.column(base.key[0]), name, false), b.samples.facts(base.name, base.key[0], name, false)).none()
+}
