@@ -43,12 +43,17 @@ func (c *copied) certainty() float64 {
 	return c.proof.probability()
 }
 
-// group finds the tables that hold another table's entity. Tables are looked at by how well they would do as the one that the others are copies of.
+// group finds the tables that hold another table's entity. Tables are looked at by how well they would do as the one that the others are copies of: one after the other
+// becomes a copy of one before it, or a base. One that turns out to have the rows of a base before it, and many more, is looked at before that, and all after it anew.
 func (b *modeller) group() {
+	said := map[*source]bool{}
+	for _, src := range b.sources {
+		said[src] = b.saidCopy(src)
+	}
 	order := slices.Clone(b.sources)
 	slices.SortStableFunc(order, func(x, y *source) int {
-		if a, c := b.saidCopy(x), b.saidCopy(y); a != c { // what a person calls a copy is no base
-			if a {
+		if said[x] != said[y] { // what a person calls a copy is no base
+			if said[x] {
 				return 1
 			}
 			return -1
@@ -61,34 +66,26 @@ func (b *modeller) group() {
 		}
 		return strings.Compare(x.name.String(), y.name.String())
 	})
-	for moves := 0; b.grouped(order, moves < len(order)); {
-		moves++
-	}
-}
-
-// grouped is group with the tables in an order. It changes that, if it may, and returns true where a table turns out to have the rows of one before it, and many more.
-func (b *modeller) grouped(order []*source, may bool) bool {
-	clear(b.views)
-	asked := len(b.m.Questions)
+	asked := make([]int, len(order)) // questions before each
 	var bases []*source
-	for n, src := range order {
-		src.base, src.copied = src, nil
-		if at := slices.IndexFunc(order[:n], func(x *source) bool { return may && x.base == x && b.part(x, src) }); at >= 0 {
-			copy(order[at+1:], order[at:n])
-			order[at] = src
-			b.m.Questions = b.m.Questions[:asked]
-			return true
-		}
-		var best, second *copied
-		for _, base := range bases {
-			switch c := b.ruledCopy(src, base); {
-			case c == nil:
-			case c.certainty() > best.certainty():
-				best, second = c, best
-			case c.certainty() > second.certainty():
-				second = c
+	moves := 0
+	for n := 0; n < len(order); n++ {
+		src := order[n]
+		asked[n] = len(b.m.Questions)
+		whole := !said[src] && moves < len(order)
+		if of := slices.IndexFunc(bases, func(x *source) bool { return whole && b.part(x, src) }); of >= 0 {
+			moves++
+			at := slices.Index(order, bases[of])
+			for _, x := range order[at:n] {
+				b.ungroup(x)
 			}
+			copy(order[at+1:n+1], order[at:n])
+			order[at] = src
+			b.m.Questions, bases = b.m.Questions[:asked[at]], bases[:of]
+			n = at - 1
+			continue
 		}
+		best, second := b.closest(src, bases)
 		if best.certainty() < Probable || best.certainty() == second.certainty() {
 			if best.certainty() < doubtful {
 				best = b.likeliest(src, bases)
@@ -103,7 +100,28 @@ func (b *modeller) grouped(order []*source, may bool) bool {
 		src.base, src.copied = best.of, best
 		b.views[best.of] = append(b.views[best.of], src)
 	}
-	return false
+}
+
+// ungroup takes back of which table one was found to be a copy.
+func (b *modeller) ungroup(src *source) {
+	if src.base != src {
+		b.views[src.base] = slices.DeleteFunc(b.views[src.base], func(x *source) bool { return x == src })
+		src.base, src.copied = src, nil
+	}
+}
+
+// closest are the two bases of which a table is most probably a copy; nil if there are none.
+func (b *modeller) closest(src *source, bases []*source) (best, second *copied) {
+	for _, base := range bases {
+		switch c := b.ruledCopy(src, base); {
+		case c == nil:
+		case c.certainty() > best.certainty():
+			best, second = c, best
+		case c.certainty() > second.certainty():
+			second = c
+		}
+	}
+	return best, second
 }
 
 // likeliest is the one of the tables that a table is asked about because it has as many rows, nil if there is none.

@@ -14,7 +14,7 @@ import (
 // part tells whether a table has some of the rows of another one, and not nearly all: those of today, or those that are active. Whoever asks it in place of the other
 // misses the rest, so it is no base, however well it would do as one.
 func (b *modeller) part(src, of *source) bool {
-	if len(of.key) != 1 || len(src.key) != 1 || src.stats == nil || of.stats == nil || src.rows() >= leastOwn*of.rows() || !of.once(of.key[0]) || of.schema.Counter || b.saidCopy(of) {
+	if len(of.key) != 1 || len(src.key) != 1 || src.stats == nil || of.stats == nil || src.rows() >= leastOwn*of.rows() || !of.once(of.key[0]) || of.schema.Counter {
 		return false
 	}
 	c := b.ruledCopy(src, of)
