@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -194,13 +196,17 @@ func (s *random) compareAnswer(through twintest.Doer, st twintest.Statement) {
 	must(s.t, err)
 	want, err := s.beside.Do(st)
 	must(s.t, err)
+	if want.Code == primitive.ErrorCodeServerError { // a fault of its own: a scan that merges cells of a column just added or dropped (5.0.8, NullPointerException in Row$Merger)
+		s.t.Logf("%s: Cassandra fails: %s", st, want.Message)
+		return
+	}
 	if want.More && !got.More { // Cassandra says so of any full page, also of the last
 		st.Page = 0
 		want, err = s.beside.Do(st)
 		must(s.t, err)
 	}
 	if got.Code != want.Code || got.More != want.More || !slices.Equal(got.Columns, want.Columns) || !exec.Equal(got.Rows, want.Rows) {
-		s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Columns, want.Rows)
+		s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %s %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Message, want.Columns, want.Rows)
 	}
 }
 
