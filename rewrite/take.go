@@ -80,7 +80,7 @@ func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
 		return becauseUnprepared, false
 	}
 	switch {
-	case ok && !spoken.Takes(kind.Values{Values: r.Values}):
+	case ok && !spoken.Takes(kind.Values{Values: r.Values}), !ok && r.Prepared.Variables != nil && !named(r.Values) && len(r.Values) != len(r.Prepared.Variables):
 		return becauseOptions, false
 	case r.PagingState != nil:
 		return becausePages, false
@@ -91,6 +91,8 @@ func plain(r *proxy.Request, read kind.Read) (why unserved, ok bool) {
 	}
 	return 0, true
 }
+
+func named(values []proxy.Value) bool { return len(values) > 0 && values[0].Name != "" }
 
 // answerer returns how a read is answered to a client; nil if it is not, as nothing asks Cassandra what the client's role may. (To compare tells the
 // client nothing.)

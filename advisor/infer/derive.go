@@ -134,36 +134,29 @@ func (a agreement) holds() bool {
 	return a.n >= leastGroups && a.agreed == a.n && math.Pow(float64(a.decoys+1)/float64(a.n+2), float64(a.n)) < byChance
 }
 
-// agree compares what is determined in one table with what another one says: each value's with its own, and with that of the next one, the null control.
-func agree(here, there facts) (a agreement) {
-	both := here.common(there)
-	within := func(list, of []uint64) bool {
+// agree compares what is determined in one table with what another one says: all that a value has there is to be what it has here.
+func agree(here, there facts) agreement {
+	return here.against(there, func(list, of []uint64) bool {
 		return !slices.ContainsFunc(list, func(v uint64) bool { return !slices.Contains(of, v) })
-	}
-	for i, x := range both {
-		a.n++
-		if within(x[0].has, x[1].has) {
-			a.agreed++
-		}
-		if within(x[0].has, both[(i+1)%len(both)][1].has) {
-			a.decoys++
-		}
-	}
-	return a
+	})
 }
 
-// meet counts the values of which two tables have a cell in common, and how many would with that of another value.
-func meet(here, there facts) (a agreement) {
-	both := here.common(there)
-	common := func(list, of []uint64) bool {
+// meet counts the values of which two tables have a cell in common.
+func meet(here, there facts) agreement {
+	return here.against(there, func(list, of []uint64) bool {
 		return slices.ContainsFunc(list, func(v uint64) bool { return slices.Contains(of, v) })
-	}
+	})
+}
+
+// against compares what two tables have for the same values: each value's with its own, and with that of the next one, the null control.
+func (f facts) against(o facts, same func(list, of []uint64) bool) (a agreement) {
+	both := f.common(o)
 	for i, x := range both {
 		a.n++
-		if common(x[0].has, x[1].has) {
+		if same(x[0].has, x[1].has) {
 			a.agreed++
 		}
-		if common(x[0].has, both[(i+1)%len(both)][1].has) {
+		if same(x[0].has, both[(i+1)%len(both)][1].has) {
 			a.decoys++
 		}
 	}

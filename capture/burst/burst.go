@@ -100,12 +100,20 @@ type met struct {
 	n         int
 	most      int // values in common with one of them
 	batched   bool
-	equal     []equal
-	times     []int            // by equal: of how many of them
+	equal     []equals
 	first     *trace.Execution // of them, by time
 }
 
 type equal struct{ from, to int }
+
+// equals is how many of the other statement's writes have the same value in it.
+type equals struct {
+	equal
+	times int
+}
+
+// tally counts writes with the same value as any of the other statement's, and these.
+type tally struct{ writes, others int }
 
 type pairKey struct{ from, to string }
 
@@ -113,7 +121,7 @@ type pair struct {
 	levels, chance          [maxLevel]int // writes and decoys with at least so many values in common, from 1 on
 	accompanied, batched, n int
 	before, after           int
-	equal, times            map[equal]int // writes that are equal in it to any of the others', and to how many
+	equal                   map[equal]tally
 
 	judged int // accompanied, when same was worked out
 	same   []equal
@@ -252,13 +260,13 @@ func oneWay(w, u *write) (shared bool) {
 	w.met[i].batched = w.met[i].batched || w.e.Batch != 0 && w.e.Batch == u.e.Batch
 	x := &w.met[i]
 	for k, p := range pairs {
-		n := slices.Index(x.equal, p)
+		n := slices.IndexFunc(x.equal, func(e equals) bool { return e.equal == p })
 		if n < 0 {
 			n = len(x.equal)
-			x.equal, x.times = append(x.equal, p), append(x.times, 0)
+			x.equal = append(x.equal, equals{equal: p})
 		}
 		if !slices.Contains(pairs[:k], p) { // values of a list are one's
-			x.times[n]++
+			x.equal[n].times++
 		}
 	}
 	return true
@@ -286,7 +294,7 @@ func (m *Miner) count(w *write) {
 			if len(m.pairs) >= maxPairs {
 				continue
 			}
-			p = &pair{equal: map[equal]int{}, times: map[equal]int{}}
+			p = &pair{equal: map[equal]tally{}}
 			m.pairs[key] = p
 		}
 		for k := range min(x.most, maxLevel) {
@@ -309,10 +317,9 @@ func (m *Miner) count(w *write) {
 		case x.first.End <= w.e.Start:
 			p.after++
 		}
-		for n, q := range x.equal {
-			if _, known := p.equal[q]; known || len(p.equal) < maxEqual {
-				p.equal[q]++
-				p.times[q] += x.times[n]
+		for _, q := range x.equal {
+			if t, known := p.equal[q.equal]; known || len(p.equal) < maxEqual {
+				p.equal[q.equal] = tally{t.writes + 1, t.others + q.times}
 			}
 		}
 	}
@@ -406,12 +413,12 @@ func (m *Miner) describe(key pairKey, p *pair) Pair {
 		Before: p.before, After: p.after, Mean: float64(p.n) / float64(p.accompanied)}
 	back := m.pairs[pairKey{key.to, key.from}]
 	for q, n := range p.equal {
-		e := Equal{From: q.from, To: q.to, Share: float64(n) / float64(p.accompanied), Mean: float64(p.times[q]) / float64(n)}
+		e := Equal{From: q.from, To: q.to, Share: float64(n.writes) / float64(p.accompanied), Mean: float64(n.others) / float64(n.writes)}
 		if e.Share < accompany/2 {
 			continue
 		}
 		if back != nil && back.accompanied > 0 {
-			e.Same = e.Share >= same && float64(back.equal[equal{q.to, q.from}]) >= same*float64(back.accompanied)
+			e.Same = e.Share >= same && float64(back.equal[equal{q.to, q.from}].writes) >= same*float64(back.accompanied)
 		}
 		out.Equal = append(out.Equal, e)
 	}

@@ -122,7 +122,7 @@ func (p *pair) identities(back *pair) []equal {
 	}
 	p.judged, p.same = p.accompanied, nil
 	for q, n := range p.equal {
-		if float64(n) >= same*float64(p.accompanied) && float64(back.equal[equal{q.to, q.from}]) >= same*float64(back.accompanied) {
+		if float64(n.writes) >= same*float64(p.accompanied) && float64(back.equal[equal{q.to, q.from}].writes) >= same*float64(back.accompanied) {
 			p.same = append(p.same, q)
 		}
 	}
