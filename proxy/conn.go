@@ -22,7 +22,8 @@ import (
 // maxUnauthenticated is the longest request body before the handshake is over, bytes.
 const maxUnauthenticated = 64 << 10
 
-// farewell is how long a connection that is given up may take to receive the error that says why.
+// farewell is how long a connection that is given up may take to receive the error that says why, and one whose client went
+// until Cassandra has what it sent.
 const farewell = time.Second
 
 // conn is one client connection and its upstream connection.
@@ -113,7 +114,7 @@ func (c *conn) run(ctx context.Context) error {
 	c.back = back
 	c.arrive(back)
 	c.up.out = pipe.NewWriter(c.back, c.giveUp)
-	c.down.out = pipe.NewWriter(c.front, c.giveUp)
+	c.down.out = pipe.NewWriter(c.front, c.giveUpClient)
 	if !c.server.adopt(c) {
 		c.sheet.Because(ledger.Drained)
 		c.close()
@@ -138,13 +139,15 @@ func (c *conn) run(ctx context.Context) error {
 		err := guard.Do(guard.Relay, up.Run)
 		c.explain(err)
 		c.because(err, ledger.Client, ledger.Cassandra)
-		c.close()
+		c.leave()
 		upEnded <- err
 	}, nil)
 	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.backing, Now: c.server.now}
 	err = guard.Do(guard.Relay, down.Run)
 	c.because(err, ledger.Cassandra, ledger.Client)
-	if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
+	if writing(err) {
+		c.leave()
+	} else if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
 		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
 		c.down.out.Settle()
 	}
@@ -204,10 +207,33 @@ func damaged(err error, reason ledger.Frame) *protocolError {
 	return &protocolError{version: wire.MaxVersion, code: wire.ErrProtocol, message: err.Error(), reason: reason}
 }
 
-// giveUp closes the connection from a writer that failed.
+// giveUp closes the connection, from Cassandra's writer that failed or because nothing is answered.
 func (c *conn) giveUp(err error) {
 	c.becauseGivenUp(err)
 	c.server.log.Debug("client connection given up", "client", c.client.Load().Address, "error", err)
+	c.close()
+}
+
+// giveUpClient closes the client's socket, from its writer that failed. Who reads from it leaves then; if Cassandra does not
+// take what was read before, nobody waits for long.
+func (c *conn) giveUpClient(err error) {
+	c.becauseGivenUp(err)
+	c.server.log.Debug("client does not take its answers", "client", c.client.Load().Address, "error", err)
+	c.front.Close()
+	time.AfterFunc(2*farewell, c.close)
+}
+
+// leave ends a connection whose client went. What it had sent goes to Cassandra first, as it would without us, though the
+// Rewriter held it: a client that sends a write and goes has its write. A little later all is closed.
+func (c *conn) leave() {
+	c.front.Close()
+	for until := time.Now().Add(farewell); c.held.Load() > 0 && !c.closed.Load() && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	if !c.closed.Load() {
+		_ = c.back.SetWriteDeadline(time.Now().Add(farewell))
+		c.up.out.Settle()
+	}
 	c.close()
 }
 

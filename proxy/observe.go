@@ -153,7 +153,7 @@ func (c *conn) because(err error, read, written ledger.End) {
 		return
 	case errors.As(err, &e) && e.Timeout():
 		read = ledger.Stalled
-	case e != nil && e.Op == "write":
+	case writing(err):
 		read = written
 	}
 	c.sheet.Because(read)
@@ -168,6 +168,12 @@ func (c *conn) becauseGivenUp(err error) {
 		side = ledger.Cassandra
 	}
 	c.because(err, side, side)
+}
+
+// writing tells whether an error comes of writing to a socket, not of reading from one.
+func writing(err error) bool {
+	e := (*net.OpError)(nil)
+	return errors.As(err, &e) && e.Op == "write"
 }
 
 // endSheet is the last that is counted. Nobody but a server that stops closes a connection without saying why.

@@ -138,8 +138,8 @@ func (k *taken) Forward(_ *Request, f Forward) {
 		return
 	}
 	c := k.conn
-	c.held.Add(-int64(len(k.body)))
 	body := k.body
+	defer c.held.Add(-int64(len(body))) // when it is sent: a connection whose client went ends after that (leave)
 	if k.change != nil {
 		body = k.change.apply(nil, k.header.Opcode, &k.view)
 	}

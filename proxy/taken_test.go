@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -362,6 +363,66 @@ func TestForwardedRequestIsLostWithItsConnection(t *testing.T) {
 	await(t, func() bool { return s.Stats().Connections == 0 })
 	if len(lost) != 0 {
 		t.Error("Done was called twice")
+	}
+}
+
+func reset(c net.Conn) error {
+	if err := c.(*net.TCPConn).SetLinger(0); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// What a client sent before it went reaches Cassandra, as it would without us, though it was held; whether it went in good order, or
+// without having read its answers.
+func TestHeldRequestOutlivesItsClient(t *testing.T) {
+	const unread = 3 // the first answer that is written to a client that reset is told so, those after it fail
+	for name, leave := range map[string]func(net.Conn) error{"in good order": net.Conn.Close, "reset": reset} {
+		t.Run(name, func(t *testing.T) {
+			w := &scripted{}
+			asked, written := make(chan *proxytest.Request, unread), make(chan struct{}, 1)
+			m := startMock(t, func(r *proxytest.Request) {
+				switch r.Text() {
+				case "unread":
+					asked <- r
+				case "held":
+					written <- struct{}{}
+				default:
+					proxytest.Default(r)
+				}
+			})
+			s := startProxy(t, m, proxy.Options{Rewriter: w})
+			c := connect(t, s, 4)
+			w.set("held", rule(""))
+			taken := make(chan *proxy.Request, 1)
+			w.take = func(r *proxy.Request) bool { taken <- r; return true }
+			send := func(stream int16, text string) {
+				t.Helper()
+				if err := c.Send(stream, wire.OpQuery, 0, proxytest.QueryBody(4, text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range unread {
+				send(int16(i), "unread")
+			}
+			send(unread, "held")
+			r := <-taken
+			if err := leave(c.Conn); err != nil {
+				t.Fatal(err)
+			}
+			for range unread {
+				proxytest.Default(<-asked)
+				time.Sleep(5 * time.Millisecond)
+			}
+			time.Sleep(50 * time.Millisecond)
+			r.Forward(proxy.Forward{})
+			select {
+			case <-written:
+			case <-time.After(10 * time.Second):
+				t.Error("it did not reach Cassandra")
+			}
+			await(t, func() bool { return s.Stats().Connections == 0 })
+		})
 	}
 }
 
