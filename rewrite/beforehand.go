@@ -59,8 +59,8 @@ func freshness(k *schema.Keyspace) string {
 	case len(all) == 1 && all[0].replicas == 1:
 		return "Freshness: with one replica of each row, reads at any consistency find every row that was acknowledged."
 	case len(all) == 1:
-		return fmt.Sprintf("Freshness, with %d replicas: reads at LOCAL_QUORUM, QUORUM, EACH_QUORUM and ALL find every row that was acknowledged; those at ONE and LOCAL_ONE every row that was written at ALL, "+
-			"and any other as soon as its entry has reached the replica that is asked, which may be a moment after the row.", all[0].replicas)
+		return fmt.Sprintf("Freshness, with %d replicas: reads at LOCAL_QUORUM, QUORUM, EACH_QUORUM and ALL find every row that was acknowledged, where Cassandra does without Helenus (one written at ONE is certain at ALL alone); "+
+			"those at ONE and LOCAL_ONE every row that was written at ALL, and any other as soon as its entry has reached the replica that is asked, which may be a moment after the row.", all[0].replicas)
 	}
 	var replicas, alone []string
 	for _, s := range all {
@@ -70,9 +70,9 @@ func freshness(k *schema.Keyspace) string {
 		}
 	}
 	text := fmt.Sprintf("Freshness, with replicas %s: reads at LOCAL_QUORUM find every row that was acknowledged in their own data centre at ONE, LOCAL_ONE or LOCAL_QUORUM, and anywhere at EACH_QUORUM or ALL; "+
-		"those at QUORUM what was written at QUORUM, EACH_QUORUM or ALL; those at EACH_QUORUM and ALL every row; those at ONE and LOCAL_ONE what was written at ALL", strings.Join(replicas, ", "))
+		"those at QUORUM what was written at TWO, QUORUM, EACH_QUORUM or ALL; those at EACH_QUORUM and ALL every row; those at ONE and LOCAL_ONE what was written at ALL", strings.Join(replicas, ", "))
 	if alone != nil {
 		text += ", and in " + strings.Join(alone, " and ") + ", with its one replica, the same as at LOCAL_QUORUM"
 	}
-	return text + ". What the other data centre wrote is found once row and entry have arrived, and the row may arrive first."
+	return text + ". All this where Cassandra finds the row without Helenus: one written at ONE is certain at ALL alone. What the other data centre wrote is found once row and entry have arrived, and the row may arrive first."
 }

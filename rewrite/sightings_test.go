@@ -73,11 +73,11 @@ func TestSightingsAreBounded(t *testing.T) {
 // What is said of how fresh answers will be, by replication.
 func TestFreshness(t *testing.T) {
 	for want, replication := range map[string]map[string]string{
-		"one replica of each row, reads at any consistency find every row":                                                 {"class": "org.apache.cassandra.locator.SimpleStrategy", "replication_factor": "1"},
-		"with 3 replicas: reads at LOCAL_QUORUM, QUORUM, EACH_QUORUM and ALL find":                                         {"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "3"},
-		"replicas 3 in dc1, 2 in dc2: reads at LOCAL_QUORUM find every row that was acknowledged in their own data centre": {"class": "N", "dc2": "2", "dc1": "3/1", "dc3": "0"},
-		"and in dc2, with its one replica, the same as at LOCAL_QUORUM":                                                    {"class": "N", "dc1": "3", "dc2": "1"},
-		"how keyspace k is replicated is not known":                                                                        {"class": "org.apache.cassandra.locator.LocalStrategy"},
+		"one replica of each row, reads at any consistency find every row":                                                      {"class": "org.apache.cassandra.locator.SimpleStrategy", "replication_factor": "1"},
+		"EACH_QUORUM and ALL find every row that was acknowledged, where Cassandra does without Helenus (one written at ONE is": {"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "dc1": "3"},
+		"replicas 3 in dc1, 2 in dc2: reads at LOCAL_QUORUM find every row that was acknowledged in their own data centre":      {"class": "N", "dc2": "2", "dc1": "3/1", "dc3": "0"},
+		"and in dc2, with its one replica, the same as at LOCAL_QUORUM":                                                         {"class": "N", "dc1": "3", "dc2": "1"},
+		"how keyspace k is replicated is not known":                                                                             {"class": "org.apache.cassandra.locator.LocalStrategy"},
 	} {
 		if got := freshness(&schema.Keyspace{Name: "k", Replication: replication}); !strings.Contains(got, want) {
 			t.Errorf("of %v it is said: %s", replication, got)
