@@ -3,10 +3,14 @@ package rewrite
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
@@ -92,6 +96,59 @@ func TestTableFromBeforeOwners(t *testing.T) {
 			if w.state() != migrate.Serving {
 				t.Errorf("cut %t: %s", cut, w.engine.Migrations()[0].Reason)
 			}
+		})
+	}
+}
+
+// TestNamesThatMeet: the table beside a change's first has the name of another change's table, as that of a look-up by `a` has if there is one by `a_pending`, or as the names were cut.
+// The later change takes nothing of the earlier one's for its own, and leaves it alone when it is dropped.
+func TestNamesThatMeet(t *testing.T) {
+	long := strings.Repeat("x", schema.MaxName-2)
+	for _, names := range [][2]string{{"stays_by_a_pending", "stays_by_a"}, {long + "_1", long + "_2"}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := context.Background()
+			w := newWorld(t)
+			w.fill(4, 2)
+			w.boot(quick())
+			defer func() { w.stop() }()
+			await := func(id string, want migrate.State) {
+				t.Helper()
+				for range 1000 {
+					synctest.Wait()
+					for _, m := range w.engine.Migrations() {
+						if m.ID == id && m.State == want {
+							return
+						}
+					}
+					time.Sleep(time.Second)
+				}
+				t.Fatalf("%s does not become %s: %+v", id, want, w.engine.Migrations())
+			}
+			print, text, _, err := cql.FingerprintText("SELECT room, day, n, status FROM hotel.stays WHERE status = ? ALLOW FILTERING", "")
+			must(t, err)
+			earlier, later := advice(t), advice(t)
+			earlier.Column, earlier.Statements, earlier.Texts = "status", []string{print.String()}, []string{text}
+			earlier.Table, later.Table = names[0], names[1]
+			_, err = w.engine.Approve(ctx, "m1", earlier, "ann")
+			must(t, err)
+			await("m1", migrate.Serving)
+			before := w.db.Schema().Keyspace("hotel").Tables
+			_, err = w.engine.Approve(ctx, "m2", later, "ann")
+			must(t, err)
+			await("m2", migrate.Failed)
+			for _, m := range w.engine.Migrations() {
+				if m.ID == "m2" && !strings.Contains(m.Reason, "ownership ambiguous") {
+					t.Error(m.Reason)
+				}
+			}
+			must(t, w.engine.Rollback(ctx, "m2", "ann"))
+			await("m2", migrate.RolledBack)
+			must(t, w.engine.Drop(ctx, "m2", "ann"))
+			if after := w.db.Schema().Keyspace("hotel").Tables; !reflect.DeepEqual(before, after) {
+				t.Errorf("there were %v, and there are %v", before, after)
+			}
+			w.engine.Look()(w.db.Schema())
+			await("m1", migrate.Serving)
 		})
 	}
 }

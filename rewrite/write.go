@@ -217,6 +217,10 @@ func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
 			if refusal = e.unwritten(p, u.active, err); refusal != "" {
 				return refusal
 			}
+			continue
+		}
+		if e.options.Members != nil { // its rows are candidates of this member's reads alone
+			e.miss(p, u.active, "a write sets a value that Cassandra computes: other members find its row only once it has its entry")
 		}
 	}
 	// Entries have to be younger than what their writes' lives are counted by. A process that was stopped here puts them again.

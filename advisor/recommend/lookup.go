@@ -199,7 +199,8 @@ func (k *maker) candidateOf(base *model.Table, field model.Field) *model.Table {
 	return nil
 }
 
-// lookUpName is helenus_<base>_by_<column>: cut, with a hash, if it is too long or a table that is not ours has it.
+// lookUpName is helenus_<base>_by_<column>: cut, with a hash, if it is too long, if it could be that of the table beside another look-up table, or if a table that is
+// not ours has it.
 func (k *maker) lookUpName(base *schema.Table, column string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -211,14 +212,14 @@ func (k *maker) lookUpName(base *schema.Table, column string) string {
 		t := k.Schema.Table(schema.DataKeyspace(k.DataKeyspace, base.Keyspace), name)
 		return t == nil || infer.Own(t)
 	}
-	exact := clean == "helenus_"+base.Name+"_by_"+column
-	if exact && len(clean) <= schema.MaxName && free(clean) {
+	exact := clean == "helenus_"+base.Name+"_by_"+column && !strings.HasSuffix(clean, schema.PendingSuffix)
+	if exact && len(clean) <= schema.MaxLookUp && free(clean) {
 		return clean
 	}
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", base.Name, column, n))
 		suffix := "_" + hex.EncodeToString(sum[:3])
-		if name := clean[:min(len(clean), schema.MaxName-len(suffix))] + suffix; free(name) {
+		if name := clean[:min(len(clean), schema.MaxLookUp-len(suffix))] + suffix; free(name) {
 			return name
 		}
 	}

@@ -21,6 +21,13 @@ func (t *Table) Own() bool { return strings.HasPrefix(t.Comment, OwnComment) }
 // MaxName is the longest name of a keyspace, a table or an index that Cassandra takes, letters.
 const MaxName = 48
 
+// PendingSuffix ends the name of the table that lies beside a look-up table, and is else called as it is. MaxLookUp is the longest name of a look-up table beside which
+// that name is whole.
+const (
+	PendingSuffix = "_pending"
+	MaxLookUp     = MaxName - len(PendingSuffix)
+)
+
 // DataKeyspace is the keyspace in which the tables lie that are kept from those of one keyspace of the application: prefix_base, cut and
 // with a hash where the base's name is too long or has more than small letters, digits and underlines. Each keyspace has one of its own, as
 // its replication follows (docs/decisions/057). Without a prefix they lie among the application's.

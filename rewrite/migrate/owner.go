@@ -102,13 +102,17 @@ type found struct {
 	id      string // as in schema.Table
 }
 
-// look reads which table stands where the first of a change's own is to be; nil if there is none, or the change has none.
-func (m *Manager) look(ctx context.Context, r *run) (*found, error) {
+// first reads which table stands where the first of a change's own is to be; nil if there is none, or the change has none.
+func (m *Manager) first(ctx context.Context, r *run) (*found, error) {
 	tables := r.tables()
 	if len(tables) == 0 {
 		return nil, nil
 	}
-	t := &tables[0]
+	return m.look(ctx, &tables[0])
+}
+
+// look reads which table stands where one of a change's own is to be; nil if there is none.
+func (m *Manager) look(ctx context.Context, t *kind.Table) (*found, error) {
 	a, err := m.Session.Query(ctx, exec.Query{
 		Text:        "SELECT comment, id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?",
 		Values:      [][]byte{[]byte(t.Keyspace), []byte(t.Name)},
@@ -129,18 +133,51 @@ func (m *Manager) look(ctx context.Context, r *run) (*found, error) {
 
 // owned returns the first of a change's own tables if it exists, and an *ErrOwnership if it is not this change's.
 func (m *Manager) owned(ctx context.Context, r *run) (*found, error) {
-	table, err := m.look(ctx, r)
+	table, err := m.first(ctx, r)
 	if err != nil || table == nil {
 		return nil, err
 	}
-	have := r.get()
-	switch ok, err := m.owns(ctx, &have, table.comment); {
-	case err != nil:
+	if err := m.mine(ctx, r, &r.tables()[0], table); err != nil {
 		return nil, err
-	case !ok:
-		return nil, &ErrOwnership{r.tables()[0].String(), table.comment}
 	}
 	return table, nil
+}
+
+// mine is an *ErrOwnership if a table that was found in the place of one of a change's own is not this change's.
+func (m *Manager) mine(ctx context.Context, r *run, t *kind.Table, table *found) error {
+	have := r.get()
+	ok, err := m.owns(ctx, &have, table.comment)
+	if err == nil && !ok {
+		err = &ErrOwnership{t.String(), table.comment}
+	}
+	return err
+}
+
+// besides are those of a change's own tables, the first aside, that are there and this change's; others is an *ErrOwnership if there is one that is not.
+// (Its name may have been cut to that of another change's. One from before there were owners was given none.)
+func (m *Manager) besides(ctx context.Context, r *run) (own []kind.Table, others, err error) {
+	before := kind.Comment(r.id)
+	for i, t := range r.tables() {
+		if i == 0 {
+			continue
+		}
+		table, err := m.look(ctx, &t)
+		if err != nil {
+			return nil, nil, err
+		}
+		if table == nil {
+			continue
+		}
+		switch err := m.mine(ctx, r, &t, table); {
+		case err == nil, table.comment == before:
+			own = append(own, t)
+		case errors.As(err, new(*ErrOwnership)):
+			others = err
+		default:
+			return nil, nil, err
+		}
+	}
+	return own, others, nil
 }
 
 // claim gives a change from before there were owners one, and puts it into its table's comment.
@@ -153,7 +190,7 @@ func (m *Manager) claim(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	table, err := m.look(ctx, r)
+	table, err := m.first(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -170,7 +170,7 @@ func cutMark(comment string) (rest, mark string) {
 
 // comments writes a mark, or none, into the comment of a change's own table, if it is there and ours.
 func (m *Manager) comments(ctx context.Context, r *run, mark string) error {
-	table, err := m.look(ctx, r)
+	table, err := m.first(ctx, r)
 	if err != nil {
 		return err
 	}

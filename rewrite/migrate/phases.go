@@ -1,10 +1,10 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -140,6 +140,9 @@ func (m *Manager) create(ctx context.Context, r *run) error {
 	}
 	if err != nil {
 		return err
+	}
+	if _, others, err := m.besides(ctx, r); err != nil || others != nil {
+		return cmp.Or(err, others)
 	}
 	// A node writes a new table into its system tables a moment before it knows it. Who comes just then (a process that
 	// was killed while it created the table, and started again) would begin to write entries too early.
@@ -472,13 +475,18 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if err != nil {
 		return err
 	}
+	own, _, err := m.besides(ctx, r)
+	if err != nil {
+		return err
+	}
 	text := "dropped"
 	if table != nil {
 		text = "table dropped"
-		for _, t := range slices.Backward(r.tables()) { // the one that tells whose it is last
-			if _, err := m.Session.Query(ctx, exec.Query{Text: t.Drop(), Consistency: gocql.Quorum}); err != nil {
-				return fmt.Errorf("drop %s: %w", &r.tables()[0], err)
-			}
+		own = append(own, r.tables()[0]) // the one that tells whose they are last
+	}
+	for _, t := range own {
+		if _, err := m.Session.Query(ctx, exec.Query{Text: t.Drop(), Consistency: gocql.Quorum}); err != nil {
+			return fmt.Errorf("drop %s: %w", &t, err)
 		}
 	}
 	return m.transition(ctx, r, RolledBack, Dropped, order{actor, "drop"}, text, nil)

@@ -18,7 +18,8 @@ import (
 // Unknown is a write of which it is known which rows it is about, but not what they will hold: now(), arithmetic, a cast. The
 // keys of the rows are put into the table of pending rows first. Until the base was looked at after the write's
 // answer, every served read takes them as candidates, and its check on the base decides: a superset, so never wrong. Being
-// in Cassandra they outlive this process; and in its memory, since no other writes them, so a read asks nothing more.
+// in Cassandra they outlive this process; and in its memory, so a read asks nothing more. What other processes note it does not
+// know of: in a fleet each such write is one that was missed, too.
 type Unknown struct {
 	LookUp      *match.LookUp
 	Keys        [][][]byte

@@ -79,12 +79,10 @@ func (l *LookUp) PendingName() string {
 	return cql.TableRef{Keyspace: l.Home(), Table: l.PendingTable()}.String()
 }
 
-// PendingTable is its name without the keyspace.
+// PendingTable is its name without the keyspace. That of a look-up table with a longer name than is given now may be another's, too.
 func (l *LookUp) PendingTable() string {
-	return l.Table[:min(len(l.Table), schema.MaxName-len(pendingSuffix))] + pendingSuffix
+	return l.Table[:min(len(l.Table), schema.MaxLookUp)] + schema.PendingSuffix
 }
-
-const pendingSuffix = "_pending"
 
 // BaseName is the base table as CQL.
 func (l *LookUp) BaseName() string {
