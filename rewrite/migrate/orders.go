@@ -57,19 +57,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	if err := m.unmark(ctx, r); err != nil {
 		return fmt.Errorf("change %s can not be resumed yet: %w", id, err)
 	}
-	// While it was failed or broken no entries were written.
-	unwritten := have.State == Failed || have.Broken
-	to := Verify
-	switch {
-	case have.T0 == 0 && unwritten:
-		to = Approved
-	case have.T0 == 0:
-		to = Created
-	case have.Refill || unwritten && have.Passes == 0:
-		to = DualWrite
-	case have.Passes == 0:
-		to = Backfill
-	}
+	to := have.Resumes()
 	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Change) {
 		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
