@@ -393,6 +393,9 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 // Migrations lists all, by id, with what they turned out to be worth.
 func (e *Engine) Migrations() []Change { return e.measured(e.manager.Migrations()) }
 
+// Unstored says in words which orders about changes are in force and not stored. It waits for nobody who stores something.
+func (e *Engine) Unstored() []string { return e.manager.Unstored() }
+
 // missed counts the writes that went on without their entry.
 func (e *Engine) missed(id string) uint64 {
 	e.mu.Lock()

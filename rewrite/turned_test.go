@@ -330,3 +330,44 @@ func TestAnOrderThatIsNotGivenHolds(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoIsToldWaitsForNoStore: while a state hangs, readiness, metrics and pages tell what is in force all the same. (In the machine's own time: a bubble's stands still while a
+// lock is waited for.)
+func TestWhoIsToldWaitsForNoStore(t *testing.T) {
+	w := newWorld(t)
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Kinds: few()})
+	must(t, err)
+	w.engine = e
+	ctx := context.Background()
+	must(t, e.Restore(ctx))
+	must(t, w.approve("m1"))
+	hangs, goOn, ordered := make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
+	w.store.Before.Set(func(string, string) error { hangs <- struct{}{}; <-goOn; return errFull })
+	go func() { ordered <- e.Rollback(ctx, "m1", "ann") }()
+	<-hangs
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		if got := e.Migrations()[0].State; got != migrate.Approved {
+			t.Errorf("it is said to be %s before that is in force", got)
+		}
+		if e.Bypassed().On || e.Unstored() != nil || metric(t, e, "helenus_orders_pending") != 0 {
+			t.Errorf("%+v %v", e.Bypassed(), e.Unstored())
+		}
+	}()
+	select {
+	case <-told:
+	case <-time.After(5 * time.Second):
+		t.Fatal("who is told waits for the store")
+	}
+	close(goOn)
+	if err := <-ordered; !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if got := e.Migrations()[0]; got.State != migrate.RollingBack || got.Pending == "" {
+		t.Errorf("%s %q", got.State, got.Pending)
+	}
+	if got := e.Unstored(); len(got) != 1 || !strings.Contains(got[0], "change m1: rolling-back is in force, but not stored yet") {
+		t.Errorf("%q", got)
+	}
+}
