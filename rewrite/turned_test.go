@@ -100,6 +100,42 @@ func TestRefill(t *testing.T) {
 	})
 }
 
+// An order to empty a table that comes when it was just emptied is not taken for carried out.
+func TestRefillOrderedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Every: 1 << 60, Kinds: few()})
+		must(t, err)
+		var again atomic.Bool
+		wait := e.manager.Wait
+		e.manager.Wait = func(ctx context.Context, d time.Duration) error {
+			err := wait(ctx, d)
+			if d == quick().Settle && again.CompareAndSwap(true, false) {
+				must(t, e.manager.Refill(context.Background(), "m1", "the base was emptied again"))
+			}
+			return err
+		}
+		must(t, e.Restore(context.Background()))
+		w.run(e)
+		defer w.stop()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		var emptied atomic.Int64
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "TRUNCATE") {
+				emptied.Add(1)
+			}
+			return nil
+		})
+		again.Store(true)
+		must(t, e.manager.Refill(context.Background(), "m1", "the base was emptied"))
+		w.await(migrate.Shadow)
+		if n := emptied.Load(); n != 2 {
+			t.Errorf("it was emptied %d times", n)
+		}
+	})
+}
+
 // Rows that stay without entry have the table filled anew once, before it fails; and failed is no end.
 func TestVerifyRefillsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
