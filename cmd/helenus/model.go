@@ -80,7 +80,7 @@ but nothing of it is taken. --dry-run shows what would change. Each import is a 
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&reason, "reason", "", "why; kept with the version")
+	whyFlags(c, &reason)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what it would do, and do nothing")
 	return c
 }
@@ -176,7 +176,7 @@ func modelResetCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&reason, "reason", "", "why; kept with the version")
+	whyFlags(c, &reason)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what it would do, and do nothing")
 	return c
 }
@@ -359,7 +359,7 @@ func answerCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&why, "why", "", "the reason; kept with the answer")
+	whyFlags(c, &why)
 	c.Flags().BoolVar(&undo, "undo", false, "take the answer back: the question is open again")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what it would do, and do nothing")
 	return c
