@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
@@ -77,6 +78,9 @@ func (s *Server) open(ctx context.Context, slot int, node *Node) (*gate, error) 
 			slot+1, s.options.Listen)
 	}
 	l, err := s.options.Open(ctx, address)
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return nil, fmt.Errorf("proxy: can not listen on %s: %w: it is no address of this machine; give listen one, and advertise what applications reach it by", address, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("proxy: can not listen on %s: %w: is another program (or another helenus) using the port? "+
 			"stop it, or choose another listen address", address, err)

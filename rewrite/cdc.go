@@ -138,7 +138,7 @@ func (e *Engine) Told(ctx context.Context, report *CDCReport) (found CDCFindings
 		states[m.ID] = m.State
 	}
 	for _, a := range e.rules.Load().active {
-		if r, ok := a.derived.(kind.Rechecker); ok && filled(states[a.id]) {
+		if r, ok := a.derived.(kind.Rechecker); ok && a.write.Load() && filled(states[a.id]) {
 			if err := e.recheck(ctx, a, r, report, &found); err != nil {
 				return found, err
 			}

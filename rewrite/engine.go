@@ -418,6 +418,8 @@ func (e *Engine) doubted(id string) bool {
 func (e *Engine) publish(published []migrate.Published) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.suspected.mu.Lock() // what is suspected meanwhile is about the new rules
+	defer e.suspected.mu.Unlock()
 	in := map[string]bool{}
 	var list []*active
 	for _, p := range published {
@@ -434,6 +436,7 @@ func (e *Engine) publish(published []migrate.Published) {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)
 				next.counts, next.reliance.debt = a.counts, a.reliance.debt
+				e.suspected.inherit(a, next)
 			}
 			a = next
 			e.active[p.ID] = a

@@ -180,7 +180,7 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 			return nothing // whatever it reads, it runs as it was written
 		}
 		for _, a := range s.active {
-			if a.derived == nil {
+			if a.derived == nil || !a.write.Load() {
 				continue
 			}
 			if w := a.derived.Unreadable(text); w != nil {
@@ -205,7 +205,7 @@ func (s *ruleSet) compile(keyspace, text string) *rule {
 			}
 			continue
 		}
-		if a.derived == nil {
+		if a.derived == nil || !a.write.Load() && st.Kind() != cql.KindTruncate { // of one that was stopped only what empties the base matters
 			continue
 		}
 		for _, w := range a.derived.Writes(st, keyspace) {

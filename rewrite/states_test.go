@@ -229,6 +229,31 @@ func TestOwnershipAmbiguous(t *testing.T) {
 	})
 }
 
+// TestDropOfWhatDoesNotFitAnyMore: a change that this version refuses to keep can be rolled back, and is dropped once somebody has removed its table.
+func TestDropOfWhatDoesNotFitAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		w := newWorld(t)
+		base := stays()
+		base.Columns[3].Type = "decimal"
+		w.db.Redefine(base)
+		table := stays()
+		table.Name = "stays_by_guest"
+		w.db.Add(table)
+		must(t, putChange(w.store, &Change{ID: "m1", Rewrite: advice(t), Base: base, State: migrate.Serving, Form: 1, T0: 1}))
+		w.boot(quick())
+		defer func() { w.stop() }()
+		must(t, w.engine.Rollback(ctx, "m1", "ann"))
+		w.await(migrate.RolledBack)
+		if err := w.engine.Drop(ctx, "m1", "ann"); err == nil || !strings.Contains(err.Error(), "by hand") {
+			t.Errorf("%v", err)
+		}
+		w.db.Drop("hotel", "stays_by_guest")
+		must(t, w.engine.Drop(ctx, "m1", "ann"))
+		w.await(migrate.Dropped)
+	})
+}
+
 // While Cassandra is down a change waits and says why; then it goes on.
 func TestWaitsForCassandra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -53,6 +54,51 @@ func TestReverify(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	})
+}
+
+// TestWatchedWhileStopped: a change has failed, so no entry is written; somebody empties the base, or deletes from its table. Once it is resumed its table has nothing of before that hides
+// the entry of a write to come, whatever its timestamp.
+func TestWatchedWhileStopped(t *testing.T) {
+	stamped := func(at int64) func(*proxy.Request) {
+		return func(r *proxy.Request) { r.HasTimestamp, r.Timestamp = true, at }
+	}
+	key := [][]byte{str("room3"), num(1), num(0)}
+	for _, said := range []struct {
+		text   string
+		values [][]byte
+		later  int64 // timestamp of the write to come, 0 for none
+	}{
+		{"TRUNCATE hotel.stays", nil, 1500},
+		{"DELETE FROM hotel.stays_by_guest WHERE guest = ?", [][]byte{str("ann")}, 0},
+	} {
+		t.Run(said.text, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				for i, guest := range []string{"ann", "bob"} { // entries of ann are removed up to 1999
+					w.send(setGuest, stamped(int64(1000*(i+1))+100), append([][]byte{str(guest)}, key...)...)
+					time.Sleep(time.Second)
+				}
+				w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+					if strings.Contains(q.Text, "WHERE token") {
+						return errRefused
+					}
+					return nil
+				})
+				must(t, w.engine.manager.Reverify(context.Background(), "m1", "for the test"))
+				w.await(migrate.Failed)
+				if a := w.ask(said.text, said.values...); a.failed || !a.forwarded {
+					t.Fatalf("%+v", a)
+				}
+				synctest.Wait()
+				w.db.Before.Clear()
+				must(t, w.engine.Resume(context.Background(), "m1", "ann"))
+				w.await(migrate.Serving)
+				w.send(setGuest, func(r *proxy.Request) { r.HasTimestamp, r.Timestamp = said.later != 0, said.later }, append([][]byte{str("ann")}, key...)...)
+				if !w.served("ann") {
+					t.Error("not served")
+				}
+			})
+		})
+	}
 }
 
 // What comes while it is verified begins that anew, later each time: the base is not scanned all the time.

@@ -97,7 +97,9 @@ func (e *Engine) plan(r *proxy.Request) *preparation {
 			p.conditional = p.conditional || own.conditional
 		case c.Text == "":
 			for _, a := range set.active {
-				p.doubts = append(p.doubts, doubt{active: a, reason: "a batch held a statement that was prepared elsewhere"})
+				if a.write.Load() {
+					p.doubts = append(p.doubts, doubt{active: a, reason: "a batch held a statement that was prepared elsewhere"})
+				}
 			}
 		default:
 			p.conditional = p.conditional || set.rule(r.Keyspace, c.Text).conditional
@@ -137,6 +139,9 @@ func (e *Engine) bind(p *preparation, r *proxy.Request, own *rule, bound []proxy
 	for _, w := range own.writes {
 		a := w.active
 		if !a.write.Load() {
+			if effect, _ := w.write.Bind(x, nil); effect.Empties { // when a change that was stopped is resumed, its tables are to be emptied, too
+				p.doubts = append(p.doubts, doubt{active: a, reason: effect.Doubt, empties: true})
+			}
 			continue
 		}
 		var effect kind.Effect

@@ -435,8 +435,15 @@ func (e *NameError) Error() string {
 	if near := Nearest(e.Name, e.Known); near != "" {
 		return fmt.Sprintf("no %s is called %q; nearest is %q", e.What, e.Name, near)
 	}
-	return fmt.Sprintf("no %s is called %q", e.What, e.Name)
+	text := fmt.Sprintf("no %s is called %q", e.What, e.Name)
+	if n := len(e.Known); n > 0 && n <= fewNames {
+		text += "; there are " + strings.Join(e.Known, ", ")
+	}
+	return text
 }
+
+// fewNames are as many as are said where none is near.
+const fewNames = 12
 
 // Nearest returns the known name with the fewest differing letters, "" if nothing is near.
 func Nearest(name string, known []string) string {

@@ -166,7 +166,7 @@ func pauseCommand() *cobra.Command {
 	}
 	r.flags(c)
 	order.flags(c, false)
-	c.Flags().StringVar(&reason, "reason", "", "why; shown to whoever asks")
+	whyFlags(c, &reason)
 	return c
 }
 

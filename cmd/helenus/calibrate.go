@@ -45,7 +45,8 @@ It is refused while the cluster is under load, or another calibration is at work
 	flags.StringVar(&f.Prefix, "keyspace", calibrate.DefaultPrefix, "what the names of the scratch keyspaces begin with")
 	flags.IntVar(&f.Replication, "replication", 0, "replicas of each row in it; 0: 3, or as many as there are nodes")
 	flags.StringVar(&f.Consistency, "consistency", "LOCAL_QUORUM", "the consistency level of reads and writes")
-	flags.DurationVar(&f.Budget, "budget", 3*time.Minute, "how long it may take, about; tables are loaded and five rounds measured in any case")
+	f.Budget = 3 * time.Minute
+	flags.Var((*span)(&f.Budget), "budget", "how long it may take, about; tables are loaded and five rounds measured in any case")
 	flags.BoolVar(&f.Quick, "quick", false, "small tables: less exact, and done in half a minute with --budget 30s")
 	flags.BoolVar(&f.Force, "force", false, "measure a cluster under load, too")
 	flags.Int64Var(&f.Seed, "seed", 1, "of the data and of the order of measurements")

@@ -41,9 +41,6 @@ watched must have cdc = true, which is yours to set: ALTER TABLE ks.t WITH cdc =
 			if net.ParseIP(node) == nil {
 				return usageError{fmt.Errorf("--node %q is to be the IP address of this node, as clients reach it (rpc_address in system.local)", node)}
 			}
-			if s.Every < 0 {
-				return usageError{errors.New("--every is negative")}
-			}
 			client, err := r.client()
 			if err != nil {
 				return err
@@ -51,7 +48,7 @@ watched must have cdc = true, which is yours to set: ALTER TABLE ks.t WITH cdc =
 			log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 			agent, err := cdc.New(s, &cdcServer{client, node}, log, time.Now)
 			if err != nil {
-				return err
+				return usageError{err}
 			}
 			if once {
 				err = agent.Round(c.Context())
@@ -70,7 +67,8 @@ watched must have cdc = true, which is yours to set: ALTER TABLE ks.t WITH cdc =
 	f.StringVar(&node, "node", os.Getenv("HELENUS_CDC_NODE"), "IP address of the node, as clients reach it [HELENUS_CDC_NODE]")
 	f.StringVar(&s.Checkpoint, "checkpoint", "", "file that says what was told; default: helenus-cdc.json in --dir")
 	f.BoolVar(&s.Delete, "delete", false, "remove segments that are completed and told; without it whoever else reads them has to, or cdc_raw fills up to cdc_total_space")
-	f.DurationVar(&s.Every, "every", 2*time.Second, "how often to look for what is new")
+	s.Every = 2 * time.Second
+	f.Var((*span)(&s.Every), "every", "how often to look for what is new")
 	f.BoolVar(&once, "once", false, "read what is there, and end")
 	return c
 }

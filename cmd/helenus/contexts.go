@@ -87,6 +87,9 @@ func contextAddCommand() *cobra.Command {
 					}
 				}
 			}
+			if _, err := x.Secret(); err != nil {
+				return usageError{fmt.Errorf("--token-file: %w", err)}
+			}
 			file, err := own()
 			if err != nil {
 				return err

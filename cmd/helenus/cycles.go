@@ -49,10 +49,10 @@ That there is no cycle is no failure; --out is refused then, as there are no ste
 	}
 	f.flags(c)
 	flags := c.Flags()
-	flags.DurationVar(&f.since, "since", 0, "only what was executed so long ago at most, such as 504h; 0: all that the history knows by the hour")
+	flags.Var((*span)(&f.since), "since", "only what was executed so long ago at most, such as 21d; 0: all that the history knows by the hour")
 	flags.StringVar(&f.period, "period", cycle.Auto, "day, week, or auto: the longer one that can be relied on")
 	flags.StringVar(&f.zone, "zone", "UTC", "whose days and weeks are meant, such as Europe/Berlin")
-	flags.DurationVar(&f.minStep, "min-step", 0, "no step is to be shorter; 0: an hour")
+	flags.Var((*span)(&f.minStep), "min-step", "no step is to be shorter; 0: an hour")
 	flags.IntVar(&f.limit, "limit", 20, "how many statements to list, 0 for all")
 	flags.StringVar(&f.history, "history", "", "the state directory whose history file is to be read, instead of asking the running process")
 	flags.StringVar(&f.workload, "out", "", "a file to write the workload to, with a weight for each statement and step, as design reads it")
@@ -65,8 +65,6 @@ func (f *cyclesFlags) check() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("--zone: %w", err)
-	case f.since < 0:
-		return fmt.Errorf("--since: %v is not a time ago", f.since)
 	case f.limit < 0:
 		return fmt.Errorf("--limit: %d is no number from 0 on", f.limit)
 	case f.history != "" && f.workload != "":

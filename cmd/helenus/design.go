@@ -72,7 +72,7 @@ Stopped with a gap, also by Ctrl-C, the best design so far is printed neverthele
 	flags.BoolVar(&f.worst, "worst-case", false, "of --robust, print the design whose greatest regret is least")
 	flags.StringVar(&f.model, "cost", "", "the cost model, or a file of parameters of cassandra; default: cassandra, in milliseconds")
 	flags.Var(&f.maxBytes, "max-bytes", "bytes that new tables may take, such as 2GB; 0: what the file says")
-	flags.DurationVar(&f.timeLimit, "time-limit", 0, "stop after this long with the best so far; 0: a minute for each solve")
+	flags.Var((*span)(&f.timeLimit), "time-limit", "stop after this long with the best so far; 0: a minute for each solve")
 	flags.StringVar(&f.existing, "existing", "", "SCHEMA: tables that are there and stay, free but for their writes: the name of one of the file's schemas, or a file of tables in YAML or CQL")
 	flags.BoolVar(&f.only, "only-existing", false, "no tables but those of --existing: what they cost")
 	flags.StringArrayVar(&f.compare, "compare", nil, "SCHEMA: tables to compare with, statement by statement; may be given more than once")
@@ -274,14 +274,16 @@ func (f *designFlags) read(file string) (*workload.Workload, design.Options, err
 			return nil, o, fmt.Errorf("--cost: %w", err)
 		}
 	}
-	if f.timeLimit < 0 {
-		return nil, o, fmt.Errorf("--time-limit: %v is no time to have", f.timeLimit)
-	}
 	if f.timeLimit > 0 {
 		o.Limits = solve.Limits{Wall: f.timeLimit}
 	}
 	if o.Safety, err = f.safe.read(w); err != nil {
 		return nil, o, err
+	}
+	for _, name := range f.compare {
+		if _, err := schemaNamed(w, name); err != nil {
+			return nil, o, fmt.Errorf("--compare: %w", err)
+		}
 	}
 	if f.only && f.existing == "" {
 		return nil, o, errors.New("--only-existing: name the tables by --existing")

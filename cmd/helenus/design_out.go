@@ -12,7 +12,7 @@ import (
 // writeDesign writes a design to a folder, which is made if it is not there. Each file is whole or not changed.
 func writeDesign(folder string, d *design.Design) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return fmt.Errorf("--out: %w", err)
+		return usageError{fmt.Errorf("--out: %w", err)}
 	}
 	for _, f := range []struct {
 		name  string

@@ -88,7 +88,7 @@ func TestDesignBadInput(t *testing.T) {
 		"an unknown cost model":          {small, []string{"--cost", "casandra"}, 2, `no cost model is called "casandra"; nearest is "cassandra"`},
 		"a bad file of a cost model":     {small, []string{"--cost", written(t, "cost.yaml", "model: cassandra\nnodse: 3\n")}, 2, "nodse"},
 		"no such space":                  {small, []string{"--max-bytes", "-1"}, 2, `"-1" is not a number of bytes`},
-		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "-1s is no time to have"},
+		"no such time":                   {small, []string{"--time-limit", "-1s"}, 2, "it may be such as 10s, 90m or 30d"},
 		"an unknown statement":           {small, []string{"--sensitivity", "rate"}, 2, `no statement is called "rate"; nearest is "rates"`},
 		"too little space":               {small, []string{"--max-bytes", "10"}, 2, "space"},
 		"no statements":                  {small[:strings.Index(small, "- {id: rates")] + "[]\n", nil, 2, "no statements"},

@@ -52,7 +52,7 @@ func (f *timelineFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.atOnce, "at-once", 0, "of --timeline: tables that may be created for one step, but for the first; 0: any number")
 	flags.IntVar(&f.life, "life", 0, "of --timeline: steps for which a table that is created is kept at least; 0: any number")
 	flags.Float64Var(&f.drop, "drop-cost", 0, "of --timeline: what dropping a table costs, in the unit of the cost model")
-	flags.DurationVar(&f.interval, "interval", 0, "of --timeline: how long each step is; 0: what the file says, else an hour")
+	flags.Var((*span)(&f.interval), "interval", "of --timeline: how long each step is; 0: what the file says, else an hour")
 	flags.BoolVar(&f.once, "one-cut", false, "of --timeline: propose only tables that one cut of each query gives, as seed 004 does; without it, too, where these are more than --candidates")
 	flags.IntVar(&f.candidates, "candidates", 0, "of --timeline: tables that are proposed at most: fewer take less memory, and calendars over them cost more mostly; 0: 6000")
 }

@@ -225,7 +225,7 @@ does not run any more: what it still wrote would be missing in answers until it 
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&reason, "reason", "", "why; it is kept in the audit trail")
+	whyFlags(c, &reason)
 	return c
 }
 

@@ -80,7 +80,7 @@ but nothing of it is taken. --dry-run shows what would change. Each import is a 
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&reason, "reason", "", "why; kept with the version")
+	whyFlags(c, &reason)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what it would do, and do nothing")
 	return c
 }
@@ -176,7 +176,7 @@ func modelResetCommand() *cobra.Command {
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&reason, "reason", "", "why; kept with the version")
+	whyFlags(c, &reason)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what it would do, and do nothing")
 	return c
 }
@@ -233,7 +233,7 @@ func printImported(w io.Writer, in advisor.Imported) error {
 	case in.DryRun:
 		fmt.Fprintf(&b, "Nothing was done, and nothing would be: version %d has the same corrections.\n", in.Version)
 	case in.Changed:
-		fmt.Fprintf(&b, "Version %d is in force, with %d corrections. The next round of advice, which begins now, uses it.\n", in.Version, len(in.Corrections))
+		fmt.Fprintf(&b, "Version %d is in force, with %s. The next round of advice, which begins now, uses it.\n", in.Version, words.Plural(len(in.Corrections), "correction", "corrections"))
 	default:
 		fmt.Fprintf(&b, "Nothing was changed: version %d has the same corrections.\n", in.Version)
 	}
@@ -353,13 +353,13 @@ func answerCommand() *cobra.Command {
 				return err
 			}
 			return printed(c.OutOrStdout(), &r, raw, func(w io.Writer, v advisor.Version) error {
-				_, err := fmt.Fprintf(w, "%s. Version %d is in force, with %d corrections; the next round of advice, which begins now, uses it.\n", v.What, v.Number, len(v.Corrections))
+				_, err := fmt.Fprintf(w, "%s. Version %d is in force, with %s; the next round of advice, which begins now, uses it.\n", v.What, v.Number, words.Plural(len(v.Corrections), "correction", "corrections"))
 				return err
 			})
 		},
 	}
 	r.flags(c)
-	c.Flags().StringVar(&why, "why", "", "the reason; kept with the answer")
+	whyFlags(c, &why)
 	c.Flags().BoolVar(&undo, "undo", false, "take the answer back: the question is open again")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what it would do, and do nothing")
 	return c

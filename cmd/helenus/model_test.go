@@ -69,7 +69,7 @@ func TestModelCommands(t *testing.T) {
 	}{
 		{[]string{"model", "export"}, "GET model/export", []string{"name: observed\n"}},
 		{[]string{"model", "export", "--version", "2"}, "version=2", []string{"name: observed\n"}},
-		{[]string{"model", "import", file, "--reason", "so it is"}, `"reason":"so it is","file":"name: observed`, []string{"Version 3 is in force, with 1 corrections", "a pin", "+ entity Account: key id", "Not taken", "~ weight q-2", "CONTRADICTED: a line\n  not in force: it is gone"}},
+		{[]string{"model", "import", file, "--why", "so it is"}, `"reason":"so it is","file":"name: observed`, []string{"Version 3 is in force, with 1 correction", "a pin", "+ entity Account: key id", "Not taken", "~ weight q-2", "CONTRADICTED: a line\n  not in force: it is gone"}},
 		{[]string{"model", "import", file, "--dry-run"}, `"dry_run":true`, nil},
 		{[]string{"model", "diff", file}, `"file":"name: observed`, []string{"+ entity Account: key id"}},
 		{[]string{"model", "diff"}, "GET model/diff", []string{"+ entity Account"}},

@@ -43,7 +43,9 @@ func stateMoveCommand() *cobra.Command {
 		Use: "move --to cassandra|sqlite", Short: "Move all decisions, changes, corrections, tokens and the audit trail; no process may run on them", Args: usage(cobra.NoArgs),
 		Long: `Move the state between the file of one process (state-dir) and the keyspace of a fleet (state-keyspace). Stop all processes first: it is refused while one runs on either. What
 was there before in the place that it is moved to is replaced, its audit trail is kept; the place that it is moved from says so to whoever starts on it. If it is cut off, say it again.
-History, and what is measured, stays with the process.`,
+History, and what is measured, stays with the process.
+
+` + exitsText(exitDone, exitFailed, exitUsage, exitNotFound, exitRefused, exitUnreachable),
 		Example: "  helenus state move --to cassandra --contact-points 10.0.0.1:9042 --state-dir /var/lib/helenus",
 	}
 	c.Flags().StringVar(&file, "config", "", "YAML file of settings, as for run")
@@ -83,12 +85,12 @@ var notMoved = []string{store.KindMoved, fleet.KindMember, fleet.KindLeader, "ad
 
 func (m *mover) move(ctx context.Context, toCassandra bool) error {
 	if _, err := os.Stat(filepath.Join(m.s.StateDir, store.File)); err != nil && toCassandra {
-		return fmt.Errorf("there is no state in %s to move: %w", m.s.StateDir, err)
+		return exitError{fmt.Errorf("there is no state in %s to move: %w; name its directory with --state-dir", m.s.StateDir, err), exitNotFound}
 	}
 	local, err := store.Open(m.s.StateDir)
 	if err != nil {
 		if errors.Is(err, store.ErrLocked) {
-			return fmt.Errorf("a helenus runs on the state in %s: stop it first (%w)", m.s.StateDir, err)
+			return exitError{fmt.Errorf("a helenus runs on the state in %s: stop it first (%w)", m.s.StateDir, err), exitRefused}
 		}
 		return err
 	}
@@ -98,7 +100,13 @@ func (m *mover) move(ctx context.Context, toCassandra bool) error {
 		return usageError{err}
 	}
 	shared, err := keyspace.New(keyspace.Options{
-		Connect:  func() (*gocql.Session, error) { return sessions{m.s, security.dialer()}.stating() },
+		Connect: func() (*gocql.Session, error) {
+			session, err := sessions{m.s, security.dialer()}.stating()
+			if err != nil {
+				return nil, exitError{noSession(m.s, err), exitUnreachable}
+			}
+			return session, nil
+		},
 		Keyspace: m.s.StateKeyspace, Replication: m.s.StateReplication, Unheard: unheard, Patience: time.Minute,
 	})
 	if err != nil {
@@ -132,9 +140,9 @@ func (m *mover) between(ctx context.Context, from, to movable, source, target st
 	switch {
 	case gone && !left.Arriving && arriving && came.Arriving && came.To == source: // all but the last step was done
 	case gone && !left.Arriving:
-		return fmt.Errorf("%w: %s was moved to %s already, at %s", store.ErrMoved, source, left.To, left.At.Format(time.RFC3339))
+		return exitError{fmt.Errorf("%w: %s was moved to %s already, at %s", store.ErrMoved, source, left.To, left.At.Format(time.RFC3339)), exitRefused}
 	case gone:
-		return fmt.Errorf("%w: moving to %s began and did not end; finish that first", store.ErrMoved, source)
+		return exitError{fmt.Errorf("%w: moving to %s began and did not end; finish that first", store.ErrMoved, source), exitRefused}
 	default:
 		if err := m.carry(ctx, from, to, source, target); err != nil {
 			return err
@@ -216,10 +224,10 @@ func (m *mover) nobodyRuns(ctx context.Context, shared *keyspace.Store) error {
 		}
 	}
 	if len(run) > 0 {
-		return fmt.Errorf("members run on the state in keyspace %s: stop %s first", m.s.StateKeyspace, strings.Join(run, ", "))
+		return exitError{fmt.Errorf("members run on the state in keyspace %s: stop %s first", m.s.StateKeyspace, strings.Join(run, ", ")), exitRefused}
 	}
 	if len(silent) > 0 {
-		return fmt.Errorf("members are on the register of keyspace %s and silent: %s. Stop them; if they are dead, say so (--dead ID)", m.s.StateKeyspace, strings.Join(silent, ", "))
+		return exitError{fmt.Errorf("members are on the register of keyspace %s and silent: %s. Stop them; if they are dead, say so (--dead ID)", m.s.StateKeyspace, strings.Join(silent, ", ")), exitRefused}
 	}
 	for _, d := range members {
 		if err := shared.Remove(ctx, fleet.KindMember, d.ID, d.Version, store.Entry{Action: "member.remove", Target: d.ID, Reason: "said to be dead, to move the state"}.By(ctx, actor())); err != nil {

@@ -60,6 +60,9 @@ func runCommand() *cobra.Command {
 			return usageError{err}
 		}
 		log := logger(s)
+		for _, text := range config.Misspelt(os.Environ()) {
+			log.Warn(text)
+		}
 		from, err := inherit(c.Context(), s, takeOver, log)
 		if err != nil {
 			return err

@@ -28,6 +28,11 @@ func configCommand() *cobra.Command {
 		if err != nil {
 			return usageError{err}
 		}
+		for _, text := range config.Misspelt(os.Environ()) {
+			if _, err := fmt.Fprintln(c.ErrOrStderr(), "warning:", text); err != nil {
+				return err
+			}
+		}
 		if _, err := secure(s, logger(s)); err != nil {
 			return usageError{err}
 		}
@@ -52,6 +57,9 @@ func configCommand() *cobra.Command {
 // startable says what the proxy and the shared state refuse of the settings when they are made, before anything is connected. That a name is not known here says
 // nothing: it may be where the settings are for.
 func startable(s *config.Settings) error {
+	if _, err := webConfig(s.AdminWebConfig); err != nil {
+		return fmt.Errorf("setting admin-web-config: %w", err)
+	}
 	_, err := proxy.New(proxyOptions(s))
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
 		err = nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/report"
+	"github.com/helenus-db/helenus/internal/config"
 )
 
 // listing is what `helenus statements` was asked for.
@@ -94,11 +95,11 @@ func (s *span) String() string {
 // Type is how help calls it.
 func (*span) Type() string { return "duration" }
 
-// Set reads such as 90m.
+// Set reads such as 90m or 30d.
 func (s *span) Set(text string) error {
-	d, err := time.ParseDuration(text)
+	d, err := config.Duration(text)
 	if err != nil || d < 0 {
-		return errors.New("it may be such as 10s, 90m or 24h")
+		return errors.New("it may be such as 10s, 90m or 30d")
 	}
 	*s = span(d)
 	return nil
@@ -164,7 +165,7 @@ func (l *listing) compare(c *cobra.Command) error {
 	if l.structured() {
 		return l.encode(w, changes)
 	}
-	if _, err := fmt.Fprintf(w, "before: %s\nafter:  %s\n\n", periodText(before.From, before.To), periodText(after.From, after.To)); err != nil {
+	if _, err := fmt.Fprintf(w, "before: %s\nafter:  %s\n\n", knownPeriod(before.From, before.To), knownPeriod(after.From, after.To)); err != nil {
 		return err
 	}
 	t := newTable("statement", "class", "calls/s", "now", "busy ms/s", "now", "p50 ms", "now", "p99 ms", "now", "errors/s", "now", "text")
@@ -271,6 +272,14 @@ func printNote(w io.Writer, note string) error {
 	}
 	_, err := fmt.Fprintf(w, "note: %s\n", note)
 	return err
+}
+
+// knownPeriod is a period, or that nothing is known of it: what is compared with nothing looks as if it were all new.
+func knownPeriod(from, to time.Time) string {
+	if from.IsZero() {
+		return "nothing is known of that time: the history does not go back so far"
+	}
+	return periodText(from, to)
 }
 
 func periodText(from, to time.Time) string {

@@ -416,10 +416,41 @@ func TestNothingThere(t *testing.T) {
 
 func TestBadBodies(t *testing.T) {
 	c := serve(t, someParts(), false)
-	for _, body := range []any{"text", []int{1}, map[string]any{"actr": "ann"}, map[string]any{"actor": strings.Repeat("x", maxBody)}} {
-		if got := code(t, c.Post(context.Background(), "recommendations/r-1/reject", body, &[]byte{})); got != "invalid" {
-			t.Errorf("%.40v: %q", body, got)
+	for _, bad := range []struct {
+		body   any
+		status int
+		says   string
+	}{
+		{"text", 400, "it may not be string"}, {[]int{1}, 400, "it may not be array"}, {map[string]any{"actr": "ann"}, 400, `unknown field "actr"`},
+		{map[string]any{"actor": 5}, 400, "actor may not be number"}, {map[string]any{"actor": strings.Repeat("x", maxBody)}, 413, "larger than 1048576 bytes"},
+	} {
+		err := c.Post(context.Background(), "changes/r-1/dismiss", bad.body, &[]byte{})
+		if e := new(Error); !errors.As(err, &e) || e.Status != bad.status || e.Code != "invalid" || !strings.Contains(e.Message, bad.says) || strings.Contains(e.Message, "admin.") {
+			t.Errorf("%.40v: %v", bad.body, err)
 		}
+	}
+}
+
+// TestWrongMethod: what is there, but not by this method, says by which.
+func TestWrongMethod(t *testing.T) {
+	c := serve(t, someParts(), false)
+	for path, allow := range map[string]string{"/api/v1/status": "GET", "/api/v1/tokens": "GET, POST", "/api/v1/changes/r-1/approve": "POST", "/api/v1/tokens/ann": "DELETE"} {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodPut, "http://"+c.Address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		if a.StatusCode != http.StatusMethodNotAllowed || a.Header.Get("Allow") != allow {
+			t.Errorf("PUT %s: %d, Allow %q, not %q", path, a.StatusCode, a.Header.Get("Allow"), allow)
+		}
+	}
+	if status, text := ask(t, c, http.MethodGet, "/api/v1/nothing", c.Token, ""); status != http.StatusNotFound {
+		t.Errorf("%d: %s", status, text)
 	}
 }
 
@@ -481,7 +512,7 @@ func TestWhoMaySeeWhat(t *testing.T) {
 		t.Errorf("metrics: %s", text)
 	}
 	// A link must never decide anything.
-	if got, _ := get(t, with, "/api/v1/recommendations/r-1/approve", "secret"); got != http.StatusNotFound || p.all[0].State != recommend.Open {
+	if got, _ := get(t, with, "/api/v1/recommendations/r-1/approve", "secret"); got != http.StatusMethodNotAllowed || p.all[0].State != recommend.Open {
 		t.Errorf("GET approve: %d, %s", got, p.all[0].State)
 	}
 }

@@ -117,7 +117,7 @@ func TestHostileRequests(t *testing.T) {
 		"a body that is no JSON":    {"POST", approve, bearer(admin), "actor=ada", 400},
 		"two bodies":                {"POST", approve, bearer(admin), "{} {}", 400},
 		"an unknown field":          {"POST", approve, bearer(admin), `{"role": "admin"}`, 400},
-		"a body without end":        {"POST", approve, bearer(admin), `{"reason": "` + strings.Repeat("x", 2<<20) + `"}`, 400},
+		"a body without end":        {"POST", approve, bearer(admin), `{"reason": "` + strings.Repeat("x", 2<<20) + `"}`, 413},
 		"a reason without end":      {"POST", "/api/v1/recommendations/r-1/reject", bearer(admin), `{"reason": "` + strings.Repeat("x", 5000) + `"}`, 400},
 		"deep JSON":                 {"POST", approve, bearer(admin), strings.Repeat("[", 100000), 400},
 		"a name with a line":        {"POST", drop, bearer("secret"), `{"actor": "ada\nlevel=INFO msg=\"all is well\""}`, 400},
@@ -130,8 +130,8 @@ func TestHostileRequests(t *testing.T) {
 		"SQL for an id":             {"GET", "/api/v1/migrations/r-9'%20OR%201=1--", bearer(admin), "", 404},
 		"a limit without end":       {"GET", "/api/v1/audit?limit=999999999", bearer(admin), "", 400},
 		"a page before all":         {"GET", "/api/v1/audit?before=-1", bearer(admin), "", 400},
-		"removing the trail":        {"DELETE", "/api/v1/audit", bearer(admin), "", 404},
-		"an order by reading":       {"GET", drop, bearer(admin), "", 404},
+		"removing the trail":        {"DELETE", "/api/v1/audit", bearer(admin), "", 405},
+		"an order by reading":       {"GET", drop, bearer(admin), "", 405},
 		"a header without end":      {"GET", "/api/v1/audit", with(bearer(admin), "X-Long", strings.Repeat("x", 128<<10)), "", 431},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,6 +277,25 @@ func TestWhoIsTheActor(t *testing.T) {
 	page = AuditAnswer{}
 	if err := olga.Get(ctx, fmt.Sprintf("audit?before=%d", next), &page); err != nil || len(page.Entries) != 0 || page.Next != 0 {
 		t.Errorf("the next page: %+v, %v", page, err)
+	}
+}
+
+// TestNobodyIsHelenus: what is ordered in the name of Helenus itself is not taken for its own work in the audit trail.
+func TestNobodyIsHelenus(t *testing.T) {
+	c := serve(t, someParts(), false)
+	ctx := context.Background()
+	for i, name := range []string{store.Self, store.Guard, "Guard"} {
+		var made TokenMade
+		if err := c.Post(ctx, "tokens", TokenOrder{Actor: name, Name: fmt.Sprint("eve", i), Role: access.Admin}, &made); err != nil {
+			t.Fatal(err)
+		}
+		var page AuditAnswer
+		if err := c.Get(ctx, "audit?limit=1", &page); err != nil || len(page.Entries) != 1 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		if e := page.Entries[0]; e.Actor != "api" || e.Via != access.ViaBootstrap || !strings.HasPrefix(e.From, "127.0.0.1:") || made.Creator != "api" {
+			t.Errorf("as %s: %+v", name, e)
+		}
 	}
 }
 

@@ -2,10 +2,10 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/infer"
@@ -96,7 +96,11 @@ func modelOrder(r *http.Request) (o ModelOrder, err error) {
 	return o, err
 }
 
-func tooLarge(err error) bool { return strings.Contains(err.Error(), "request body too large") }
+// tooLarge tells whether a body was refused for its size.
+func tooLarge(err error) bool {
+	e := new(Error)
+	return errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge
+}
 
 // ModelDiff is the answer to GET and POST model/diff.
 type ModelDiff struct {

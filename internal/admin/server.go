@@ -207,6 +207,11 @@ func (s *Server) Handler() http.Handler {
 	route("GET /api/v1/members", func(*http.Request) (any, error) { return s.fleet(), nil })
 	route("DELETE /api/v1/members/{id}", s.removeMember)
 	api.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		if methods := answering(api, r); len(methods) > 0 {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			writeError(w, &Error{Status: http.StatusMethodNotAllowed, Code: "not_found", Message: fmt.Sprintf("there is no %s %s, but %s", r.Method, r.URL.Path, strings.Join(methods, " and "))})
+			return
+		}
 		writeError(w, notFound("there is no "+r.Method+" "+r.URL.Path+"; docs/operating.md lists what there is"))
 	})
 
@@ -237,6 +242,18 @@ func (s *Server) Handler() http.Handler {
 		}
 	}
 	return s.careful(all)
+}
+
+// answering are the methods that have a route where a request goes.
+func answering(routes *http.ServeMux, r *http.Request) (methods []string) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := *r
+		other.Method = method
+		if _, pattern := routes.Handler(&other); strings.HasPrefix(pattern, method+" ") {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }
 
 // text is an answer for people.
@@ -439,10 +456,19 @@ func body(r *http.Request, v any, example string) error {
 			err = errors.New("there is something after it")
 		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return invalid(fmt.Sprintf("the body must be JSON such as %s: %v", example, err))
+	var large *http.MaxBytesError
+	var other *json.UnmarshalTypeError
+	switch {
+	case err == nil, errors.Is(err, io.EOF):
+		return nil
+	case errors.As(err, &large):
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "invalid", Message: fmt.Sprintf("the body is larger than %d bytes", large.Limit)}
+	case errors.As(err, &other) && other.Field != "": // in the words of JSON, not of Go
+		err = fmt.Errorf("%s may not be %s", other.Field, other.Value)
+	case errors.As(err, &other):
+		err = fmt.Errorf("it may not be %s", other.Value)
 	}
-	return nil
+	return invalid(fmt.Sprintf("the body must be JSON such as %s: %v", example, err))
 }
 
 func (s *Server) bypass(on bool) func(*http.Request) (any, error) {

@@ -285,9 +285,8 @@ func (s *Settings) Validate() error {
 	for _, one := range All() {
 		if n, ok := positive[one.Name]; ok && n <= 0 {
 			wrong(one.Name, "is %d; it must be above 0", n)
-		}
-		if v := reflect.ValueOf(s).Elem().Field(one.index); v.CanInt() && v.Int() < 0 {
-			wrong(one.Name, "is negative")
+		} else if v := reflect.ValueOf(s).Elem().Field(one.index); v.CanInt() && v.Int() < 0 {
+			wrong(one.Name, "is %s; it may not be negative", s.value(one))
 		}
 	}
 	for _, memory := range []struct {
@@ -309,7 +308,7 @@ func (s *Settings) Validate() error {
 		{"advise-every", s.AdviseEvery}, {"advise-time", s.AdviseTime}, {"snapshots-every", s.SnapshotsEvery},
 		{"history-minutes", s.HistoryMinutes}, {"history-hours", s.HistoryHours}, {"history-days", s.HistoryDays}, {"sweep-every", s.SweepEvery},
 		{"webhook-timeout", s.WebhookTimeout}} {
-		if every.d < time.Second {
+		if every.d >= 0 && every.d < time.Second {
 			wrong(every.name, "is %v; it must be at least 1s", every.d)
 		}
 	}

@@ -11,13 +11,17 @@ var WebhookEvents = []string{"advice.new", "change.serving", "change.turned-back
 
 // validateWebhooks checks the addresses without repeating them: they may be secrets.
 func (s *Settings) validateWebhooks(wrong func(name, format string, args ...any)) {
-	address := func(name string, n int, text string) {
-		if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
+	is := func(text string) bool {
+		u, err := url.Parse(text)
+		return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Fragment == ""
+	}
+	address := func(name string, n int, text string) { // it may hold a secret, so it is not said
+		if !is(text) {
 			wrong(name, "address %d is no URL such as https://hooks.example.org/helenus", n+1)
 		}
 	}
-	if s.OTLPEndpoint != "" {
-		address("otlp-endpoint", 0, s.OTLPEndpoint)
+	if s.OTLPEndpoint != "" && !is(s.OTLPEndpoint) {
+		wrong("otlp-endpoint", "is no URL such as http://127.0.0.1:4318")
 	}
 	for n, one := range s.Webhooks {
 		address("webhooks", n, one)
@@ -25,8 +29,8 @@ func (s *Settings) validateWebhooks(wrong func(name, format string, args ...any)
 	for n, one := range s.WebhooksSlack {
 		address("webhooks-slack", n, one)
 	}
-	if s.WebhookConsole != "" {
-		address("webhook-console", 0, s.WebhookConsole)
+	if s.WebhookConsole != "" && !is(s.WebhookConsole) {
+		wrong("webhook-console", "is no URL such as https://helenus.example.org")
 	}
 	for _, one := range s.WebhookEvents {
 		if !slices.Contains(WebhookEvents, one) {

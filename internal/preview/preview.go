@@ -43,12 +43,7 @@ var Orders = map[string]*Order{
 	"reopen": {When: func(s *Subject) bool {
 		return s.Rec != nil && (s.Rec.State == recommend.Rejected || s.Rec.State == recommend.Snoozed)
 	}, Happens: say("It is open again. Nothing changes in the cluster.")},
-	"resume": {When: inState(migrate.Suspended, migrate.Failed), Happens: func(s *Subject) []string {
-		if s.Mig.Rewrite.Table == "" {
-			return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}
-		}
-		return []string{"The base table and " + Table(s.Mig) + " are compared first, in both directions; what is missing is written.", "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
-	}},
+	"resume":   {When: inState(migrate.Suspended, migrate.Failed), Happens: resumed},
 	"rollback": {When: func(s *Subject) bool { return unserved(s) || inState(migrate.Serving)(s) }, Happens: rolledBack},
 	"hold": {When: func(s *Subject) bool { return unserved(s) && !s.Mig.Hold },
 		Happens: say("It goes on as far as shadow: reads run as written and are compared with its answers, until you order the cut-over.")},
@@ -61,9 +56,9 @@ var Orders = map[string]*Order{
 		paces, _ := s.Mig.Paces()
 		return paces
 	}, Happens: paced},
-	"verify": {When: inState(migrate.Verify, migrate.Shadow, migrate.Serving), Happens: func(s *Subject) []string {
-		return []string{"The base table and " + Table(s.Mig) + " are read and compared, in both directions. Reads of both tables go to Cassandra for it.", "Entries that are missing are written, entries without a row removed. If some were, reads run as written until they agree."}
-	}},
+	"verify": {When: func(s *Subject) bool {
+		return inState(migrate.Shadow, migrate.Serving, migrate.Suspended)(s) && !s.Mig.Broken
+	}, Happens: verified},
 	"drop":     {When: inState(migrate.RolledBack), Happens: dropped, Typed: tableName},
 	"pause":    {When: inCalendar(calendar.Following), Happens: say("No change begins until it is resumed. What serves goes on serving.")},
 	"continue": {When: inCalendar(calendar.Paused), Happens: say("Changes begin again when they are due.")},
@@ -176,6 +171,32 @@ func paced(s *Subject) []string {
 		return append(list, "While it is paused no row is copied or compared. Writes are kept in its table meanwhile, and reads run as written.")
 	}
 	return append(list, "It is filled: a rate slows the sweeps that compare it while it serves. They can not be paused.")
+}
+
+// resumed is what comes first, by where the change goes on.
+func resumed(s *Subject) []string {
+	first := "The base table and " + Table(s.Mig) + " are compared first, in both directions; what is missing is written."
+	switch to := s.Mig.Resumes(); {
+	case s.Mig.Rewrite.Table == "":
+		return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}
+	case to == migrate.Approved:
+		first = "CREATE TABLE " + Table(s.Mig) + ", if it is not there; it is filled, and both tables are compared."
+	case to == migrate.DualWrite:
+		first = "TRUNCATE " + Table(s.Mig) + ", for which all nodes must be up; it is filled anew, and both tables are compared."
+	case to == migrate.Backfill:
+		first = "Filling of " + Table(s.Mig) + " goes on where it was, and both tables are compared."
+	}
+	return []string{first, "Then reads are compared, and answered from it again once all agree.", "If the cause is still there, it stops again and says so."}
+}
+
+// verified is what a comparison does, and what becomes of what it finds.
+func verified(s *Subject) []string {
+	found := "If rows of the base are not found there while it serves, reads run as written until a person resumes it."
+	if s.Mig.Rewrite.Table == "" {
+		return []string{"Both of the application's tables are read and compared. Reads of both go to Cassandra for it.", found}
+	}
+	return []string{"The base table and " + Table(s.Mig) + " are read and compared, in both directions. Reads of both tables go to Cassandra for it.",
+		"Entries that are missing are written, entries without a row removed.", found}
 }
 
 func rolledBack(s *Subject) []string {

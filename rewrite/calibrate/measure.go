@@ -203,7 +203,7 @@ func (c *calibration) settle(nodes int) error {
 type ConnectError struct{ Err error }
 
 func (e *ConnectError) Error() string {
-	return fmt.Sprintf("connect to Cassandra: %v: check --contact-point, and the role's name and password", e.Err)
+	return fmt.Sprintf("connect to Cassandra: %v: check contact-points, username and HELENUS_PASSWORD, and whether it asks for TLS (cassandra-tls)", e.Err)
 }
 
 func (e *ConnectError) Unwrap() error { return e.Err }

@@ -15,7 +15,7 @@ var unserved = map[State]bool{Approved: true, Created: true, DualWrite: true, Ba
 func (m *Manager) Hold(ctx context.Context, id, actor string) error {
 	return m.mark(ctx, id, order{actor, "hold"}, "held: reads are not answered by it before the cut-over is ordered", func(x *Change) (bool, error) {
 		if !unserved[x.State] {
-			return false, &ErrState{id, "hold", x.State, "only one that does not serve yet can be held; suspend it, or roll it back"}
+			return false, &ErrState{id, "hold", x.State, "only one that does not serve yet can be held; roll it back"}
 		}
 		was := x.Hold
 		x.Hold = true

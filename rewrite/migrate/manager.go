@@ -51,7 +51,7 @@ type Published struct {
 	Rewrite *plan.Rewrite
 	Change  kind.Fitted
 	Runner  kind.Runner // a kind.Keeper, if Change is a kind.Derived
-	Mode    Mode
+	Mode    Mode        // zero: it was stopped, and is only watched for what its tables would have to be filled anew after
 	// OnEntryFailure is what becomes of a write whose entry can not be written: TurnBack or Refuse.
 	OnEntryFailure string
 	Refused        map[string]string // statements that it is not to answer, by fingerprint (Change.Refused)
@@ -522,7 +522,7 @@ func (m *Manager) publish() {
 		if !checked {
 			mode.Serve, mode.Shadow = false, false
 		}
-		if f := r.fitted(); mode != (Mode{}) && f != nil {
+		if f := r.fitted(); f != nil && (mode != (Mode{}) || r.m.stopped()) {
 			out = append(out, Published{r.m.ID, &r.rewrite, f, r.runner, mode, r.m.OnEntryFailure, r.m.Refused})
 		}
 		r.mu.Unlock()

@@ -57,19 +57,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	if err := m.unmark(ctx, r); err != nil {
 		return fmt.Errorf("change %s can not be resumed yet: %w", id, err)
 	}
-	// While it was failed or broken no entries were written.
-	unwritten := have.State == Failed || have.Broken
-	to := Verify
-	switch {
-	case have.T0 == 0 && unwritten:
-		to = Approved
-	case have.T0 == 0:
-		to = Created
-	case have.Refill || unwritten && have.Passes == 0:
-		to = DualWrite
-	case have.Passes == 0:
-		to = Backfill
-	}
+	to := have.Resumes()
 	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Change) {
 		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
@@ -240,7 +228,10 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 			all(x)
 		})
 	case Suspended, Failed:
-		return m.update(ctx, r, all) // once it is resumed
+		return m.update(ctx, r, func(x *Change) {
+			all(x)
+			x.note(m.Now(), "", "to be emptied, and filled anew, once it is resumed: "+reason)
+		})
 	}
 	return nil // its table is not there yet, or is nobody's business any more
 }

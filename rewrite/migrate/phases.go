@@ -474,8 +474,14 @@ func (m *Manager) Drop(ctx context.Context, id, actor string) error {
 	if have.State != RolledBack {
 		return &ErrState{id, "drop", have.State, undroppable(have.State)}
 	}
-	if r.fitted() == nil && have.Rewrite.Table != "" {
-		return fmt.Errorf("change %s can not be dropped: %s; remove the table %s by hand", id, have.Reason, have.Rewrite.FullTable())
+	if r.fitted() == nil && have.Rewrite.Table != "" { // this version does not know its tables
+		t := kind.Table{Keyspace: have.Rewrite.Home(), Name: have.Rewrite.Table}
+		switch table, err := m.look(ctx, &t); {
+		case err != nil:
+			return err
+		case table != nil:
+			return fmt.Errorf("the table of change %s can not be dropped: %s; remove the table %s by hand, then drop the change", id, have.Reason, &t)
+		}
 	}
 	table, err := m.owned(ctx, r)
 	if err != nil {

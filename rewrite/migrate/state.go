@@ -209,6 +209,26 @@ func (m *Change) Mode() Mode {
 	return mode
 }
 
+// stopped tells whether its tables were filled, are not written any more, and may be resumed.
+func (m *Change) stopped() bool {
+	return m.T0 != 0 && (m.State == Failed || m.Broken && m.State == Suspended)
+}
+
+// Resumes is the state in which a change goes on that is suspended or failed: one whose entries were not written meanwhile from further back. Its table is emptied first
+// if that is DualWrite.
+func (m *Change) Resumes() State {
+	unwritten := m.State == Failed || m.Broken
+	switch {
+	case m.T0 == 0: // its tables may not be there yet
+		return Approved
+	case m.Refill || unwritten && m.Passes == 0:
+		return DualWrite
+	case m.Passes == 0:
+		return Backfill
+	}
+	return Verify
+}
+
 // Active tells whether the change still holds its place: the same change can not be approved again.
 func (m *Change) Active() bool { return !phases[m.State].ends }
 

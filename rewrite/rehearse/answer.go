@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -128,18 +129,19 @@ func (w *world) known(fields []model.Field, r combined, with planrun.Parameters)
 	return true
 }
 
+// fact is what a field has of an entity of a row, or of one that those determine. A guest determines no room: the one that he has booked once is not that of the booking which is spoken of.
 func (w *world) fact(r combined, f model.Field) ([]byte, bool) {
 	if n, ok := r[f.Entity]; ok {
 		return w.rows[f.Entity.Base()][n][f.Attribute], true
 	}
-	for e, n := range r {
+	for _, e := range slices.SortedFunc(maps.Keys(r), func(a, b *model.Entity) int { return strings.Compare(a.Name, b.Name) }) {
 		tree, err := w.graph.Connect([]*model.Entity{e.Base(), f.Entity})
-		if err != nil {
+		if err != nil || !tree.Determined(e.Base()).Has(f.Entity) {
 			continue
 		}
 		rows, _ := w.join(tree)
 		for _, x := range rows {
-			if x[e.Base()] == n {
+			if x[e.Base()] == r[e] {
 				return w.value(x, f), true
 			}
 		}

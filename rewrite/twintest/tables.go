@@ -60,8 +60,8 @@ func NewTable(name string, seed int64) *Table {
 		t.LookedUp = strings.ReplaceAll(t.LookedUp[1:len(t.LookedUp)-1], `""`, `"`)
 	}
 	t.now = stamps(r)
-	if t.index = []string{"", plainIndex, storageAttached}[r.Intn(3)]; strings.ContainsAny(t.LookedUp, " \"к") {
-		t.index = strings.Replace(t.index, storageAttached, plainIndex, 1) // Cassandra takes letters and digits alone there
+	if t.index = []string{"", plainIndex, storageAttached}[r.Intn(3)]; strings.ContainsAny(t.LookedUp, " \"к") || t.regular[0].cqlType == "blob" {
+		t.index = strings.Replace(t.index, storageAttached, plainIndex, 1) // Cassandra takes names of letters and digits alone there, and no blobs
 	}
 	return t
 }

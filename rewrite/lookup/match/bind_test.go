@@ -260,6 +260,12 @@ func TestUnreadable(t *testing.T) {
 	if w := l.Unreadable("UPSERT INTO others"); w != nil {
 		t.Errorf("%+v", w)
 	}
+	l.Rewrite.Base = `st"ays`
+	for _, text := range []string{`UPSERT INTO "st""ays" whatever`, `UPSERT $$st"ays$$`} {
+		if l.Unreadable(text) == nil {
+			t.Errorf("%s does not name %s", text, l.Rewrite.Base)
+		}
+	}
 }
 
 // Whatever bytes are bound, binding ends without a panic, and rows stay bounded.

@@ -98,7 +98,8 @@ func (l *LookUp) writes(st cql.Statement, keyspace string) []*Write {
 
 // Unreadable is the effect of a text that could not be parsed but names the base table, nil if it does not name it.
 func (l *LookUp) Unreadable(text string) *Write {
-	if !strings.Contains(strings.ToLower(text), strings.ToLower(l.Rewrite.Base)) {
+	text, base := strings.ToLower(text), strings.ToLower(l.Rewrite.Base)
+	if !strings.Contains(text, base) && !strings.Contains(text, strings.ReplaceAll(base, `"`, `""`)) {
 		return nil
 	}
 	return l.unknown(condition.Schema, "a statement that names %s could not be read", l.BaseName())
