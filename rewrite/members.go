@@ -142,3 +142,11 @@ func (e *Engine) ReverifyAll(ctx context.Context, reason string) error {
 
 // Unsaved is how many orders are in force here, or owed, and not stored.
 func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load()) + int(e.owed()) }
+
+// Settle waits until all orders that are in force here, or owed, are stored, and returns how many are not when the context ends.
+func (e *Engine) Settle(ctx context.Context) int {
+	for e.Unsaved() > 0 && sleepFor(ctx, 20*time.Millisecond) == nil {
+		continue
+	}
+	return e.Unsaved()
+}

@@ -453,3 +453,33 @@ func TestWhoIsToldWaitsForNoStore(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestSettle: who leaves waits for the orders that its last requests gave, and not for a state that is not there.
+func TestSettle(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		settle := func(want int, within time.Duration) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+			defer cancel()
+			began := time.Now()
+			if n := w.engine.Settle(ctx); n != want || time.Since(began) > within {
+				t.Errorf("%d are not stored after %v, want %d", n, time.Since(began), want)
+			}
+		}
+		settle(0, 0)
+		w.store.Before.Set(func(string, string) error { return errFull })
+		if err := w.engine.manager.Reverify(context.Background(), "m1", "an entry was missed"); !errors.Is(err, errFull) {
+			t.Fatal(err)
+		}
+		settle(1, 3*time.Second)
+		go func() { time.Sleep(time.Second); w.store.Before.Clear() }()
+		time.Sleep(time.Minute) // it is tried again now and then
+		settle(0, 0)
+		e := w.engine
+		e.turnBack(e.rules.Load().active[0], "an entry was missed", func(ctx context.Context, id, reason string) error {
+			time.Sleep(time.Second) // on its way
+			return e.manager.Reverify(ctx, id, reason)
+		})
+		settle(0, 1100*time.Millisecond)
+	})
+}

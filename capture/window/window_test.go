@@ -305,6 +305,8 @@ func TestKillSwitch(t *testing.T) {
 	}
 	before := w.Statistics().Observed
 	shopping(w, 0, 10)
+	w.ring.put(&proxy.Exchange{Client: &proxy.Client{ID: 1}, End: 1, Rows: 1, Values: []proxy.Value{{Bytes: number(7)}}}, orders, "", "") // whose copying had begun before
+	w.Feeds()
 	if s := w.Statistics(); s.Observed != before || s.Columns != 0 {
 		t.Errorf("something was looked at, or is remembered, though it is off: %+v", s)
 	}

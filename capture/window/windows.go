@@ -305,6 +305,10 @@ func (w *Windows) rotate(now time.Time) {
 
 // ingest decodes a sample, gives it back, and hands on what it held.
 func (w *Windows) ingest(s *sample) {
+	if w.schedule.off.Load() { // it was being copied when that was switched off
+		w.ring.give(s)
+		return
+	}
 	if s.text != "" && !w.decoder.read(s) {
 		w.ring.give(s)
 		return

@@ -157,17 +157,24 @@ func (h *helenus) beFound(ctx context.Context) {
 	h.member.Reap(ctx)
 }
 
-// leave takes this process off the register once it has no traffic any more. With an order that is not stored it stays: the others find it gone, and verify.
+// settleFor is for how long orders that were given last are waited for.
+const settleFor = 3 * time.Second
+
+// leave takes this process off the register once it has no traffic any more, and the orders that its last requests gave are stored. With one that is not it stays: the others
+// find it gone, and verify; until then none of them serves.
 func (h *helenus) leave() {
 	if h.member == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeFor)
-	defer cancel()
-	if n := h.engine.Unsaved(); n > 0 {
+	settling, settled := context.WithTimeout(context.Background(), settleFor)
+	n := h.engine.Settle(settling)
+	settled()
+	if n > 0 {
 		h.log.Warn("orders are in force here that could not be stored: the other members find this process gone, and verify all changes", "orders", n)
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeFor)
+	defer cancel()
 	if err := h.member.Leave(ctx); err != nil {
 		h.log.Warn("not off the register", "error", err)
 	}

@@ -3,8 +3,11 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
@@ -127,4 +130,46 @@ func TestABarrierThatPanicsIsBegunAgain(t *testing.T) {
 	if m.applied != m.seen || m.seen == 0 {
 		t.Errorf("after %d barriers it has acknowledged epoch %d of %d", barriers, m.applied, m.seen)
 	}
+}
+
+// hanging is a state that answers nothing any more once it hangs, for as long as whoever asks has time.
+type hanging struct {
+	lone
+	hangs atomic.Bool
+}
+
+func (s *hanging) Epoch(ctx context.Context) (int64, error) {
+	if s.hangs.Load() {
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(time.Minute):
+			return 0, errors.New("it has not answered for a minute")
+		}
+	}
+	return s.lone.Epoch(ctx)
+}
+
+// TestQuietEndsWithTheLease: a write that turned reads back waits for as long as others may serve, and not for a state that hangs.
+func TestQuietEndsWithTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &hanging{lone: lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}}
+		m := New(Options{Store: s, ID: "m", Form: 1, Truth: Truth{
+			Rules: func() uint64 { return 1 }, Withholding: func() bool { return false }, Blocked: func() string { return "" },
+			Barrier: func(context.Context) error { return nil },
+		}})
+		if _, err := m.Join(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.hangs.Store(true)
+		stored := make(chan struct{})
+		close(stored)
+		began := time.Now()
+		if err := m.Quiet(t.Context(), stored); err != nil {
+			t.Error(err)
+		}
+		if waited := time.Since(began); waited < 4*time.Second || waited > 4*time.Second+100*time.Millisecond {
+			t.Errorf("it waited for %v, where the lease is 4 s", waited)
+		}
+	})
 }

@@ -19,11 +19,13 @@ func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 	began := m.o.Now()
 	m.saying.Unlock()
 	over, epoch, after := began+m.o.Lease+m.o.Lease/drift, int64(-1), began
+	asking, cancel := context.WithTimeout(ctx, over-began) // a state that hangs is not waited for any longer
+	defer cancel()
 	for m.o.Now() < over {
 		select {
 		case <-stored:
 			if epoch < 0 {
-				if e, err := m.o.Store.Epoch(ctx); err == nil {
+				if e, err := m.o.Store.Epoch(asking); err == nil {
 					epoch, after = e, m.o.Now()
 				}
 			}
@@ -31,7 +33,7 @@ func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 		}
 		if epoch >= 0 {
 			followed := func(id string, b Beat) bool { return id == m.o.ID || b.Seen >= epoch } // reads under way there look again before they answer
-			if waits, err := m.waitsFor(ctx, &after, m.o.Interval/4, followed); err == nil && waits == "" {
+			if waits, err := m.waitsFor(asking, &after, m.o.Interval/4, followed); err == nil && waits == "" {
 				return nil
 			}
 		}
