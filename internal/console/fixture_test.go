@@ -122,6 +122,7 @@ func change(id string, state migrate.State, lu plan.Rewrite) migrate.Change {
 	m.Events = append(m.Events, migrate.Event{Time: now.Add(-time.Minute), State: state, Text: "the base changed"})
 	switch state {
 	case migrate.Suspended:
+		m.T0, m.Passes = begun.UnixMicro(), 2
 		m.Reason = "1 row differed: " + hostile
 		m.Differed, m.Mismatch = 1, hostile
 	case migrate.Serving:
