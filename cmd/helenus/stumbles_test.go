@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -56,6 +57,19 @@ func TestWhyIsSaidAlike(t *testing.T) {
 		}
 	}
 	look(root())
+}
+
+// TestSilencedMemberDoesNotRun: a member that died and was silenced just now is not one to be stopped.
+func TestSilencedMemberDoesNotRun(t *testing.T) {
+	one, two := json.RawMessage(`{"counter":1}`), json.RawMessage(`{"counter":2}`)
+	for _, c := range []struct {
+		before, after json.RawMessage
+		runs          bool
+	}{{one, two, true}, {nil, one, true}, {one, one, false}, {one, nil, false}, {nil, nil, false}} {
+		if beats(c.before, c.after) != c.runs {
+			t.Errorf("%s, then %s: runs %t", c.before, c.after, !c.runs)
+		}
+	}
 }
 
 func TestSpansTakeDays(t *testing.T) {
