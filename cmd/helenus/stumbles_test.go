@@ -5,11 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // TestWrongInputSaysWhatToDo: what an operator types wrong is answered at once, with the exit code of its kind, and with what would be right.
@@ -69,6 +72,17 @@ func TestSilencedMemberDoesNotRun(t *testing.T) {
 		if beats(c.before, c.after) != c.runs {
 			t.Errorf("%s, then %s: runs %t", c.before, c.after, !c.runs)
 		}
+	}
+}
+
+// TestKeyspacesThatAreNotThere: one that is mistyped would have no advice for ever, without a word.
+func TestKeyspacesThatAreNotThere(t *testing.T) {
+	s := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "shop"}}}
+	if got := absent(s, []string{"shop", "shp"}); !slices.Equal(got, []string{"shp"}) {
+		t.Errorf("%q", got)
+	}
+	if got := absent(s, nil); got != nil {
+		t.Errorf("all: %q", got)
 	}
 }
 
