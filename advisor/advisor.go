@@ -109,7 +109,7 @@ type Advisor struct {
 	took    time.Duration
 	rounds  map[result]uint64
 	decided [len(wishes)]atomic.Uint64 // by the place of the wish
-	trouble string                     // why the latest round failed; "" if it did not
+	trouble atomic.Pointer[string]     // why the latest round failed; nil if it did not
 	without string                     // why there is no exact solver; "" if there is
 	known   *ledger                    // of corrections; nil: not loaded yet
 	ledger  int64                      // the version of its document
@@ -255,7 +255,7 @@ func (a *Advisor) refresh(ctx context.Context) (*recommend.Advice, error) {
 		a.o.Opened(fresh)
 	}
 	a.rounds[okResult]++
-	a.trouble = ""
+	a.trouble.Store(nil)
 	a.latest, a.last, a.took = advice, advice.At, advice.Duration
 	a.contradicted(advice.Model.Corrections)
 	for _, problem := range advice.Problems {
@@ -296,7 +296,8 @@ func (a *Advisor) failed(ctx context.Context, why error) error {
 	if ctx.Err() != nil || errors.Is(why, ErrNothingSeen) { // nothing is wrong
 		return why
 	}
-	a.trouble = fmt.Sprintf("the round of advice of %s failed, and what was advised before stays: %v", a.o.Clock().UTC().Format(time.RFC3339), why)
+	trouble := fmt.Sprintf("the round of advice of %s failed, and what was advised before stays: %v", a.o.Clock().UTC().Format(time.RFC3339), why)
+	a.trouble.Store(&trouble)
 	var e *round.Error
 	if errors.As(why, &e) && e.Words != "" {
 		a.o.Log.Error("a round of advice failed in its process", "why", e.What, "said", e.Words)
@@ -304,11 +305,12 @@ func (a *Advisor) failed(ctx context.Context, why error) error {
 	return why
 }
 
-// Trouble says why the latest round failed; "" if it did not.
+// Trouble says why the latest round failed; "" if it did not. It waits for nobody who stores something.
 func (a *Advisor) Trouble() string {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return a.trouble
+	if why := a.trouble.Load(); why != nil {
+		return *why
+	}
+	return ""
 }
 
 // merged is the latest advice with what is remembered; the lock is held.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -67,5 +68,37 @@ func TestOpened(t *testing.T) {
 	a, told = make(broken{}), nil
 	if _, err := a.Refresh(t.Context()); err == nil || errors.Is(err, advisor.ErrNothingSeen) || told != nil {
 		t.Errorf("%v, told %v", err, told)
+	}
+}
+
+// TestTroubleWaitsForNobody: readiness asks for it, also while a round is being kept in a state that hangs.
+func TestTroubleWaitsForNobody(t *testing.T) {
+	w := newWorld()
+	var a *advisor.Advisor
+	o := w.options(kept(t))
+	o.Make = func(context.Context, recommend.Input) (*recommend.Advice, error) {
+		return &recommend.Advice{At: w.now, Recommendations: []recommend.Recommendation{{ID: "r-1", Kind: recommend.LookUpTable, SavedSecondsPerSecond: 2}}}, nil
+	}
+	asked := false
+	o.Opened = func([]recommend.Recommendation) { // in the midst of keeping
+		asked = true
+		told := make(chan string, 1)
+		go func() { told <- a.Trouble() }()
+		select {
+		case why := <-told:
+			if why != "" {
+				t.Error(why)
+			}
+		case <-time.After(5 * time.Second):
+			t.Error("who asks for trouble waits for what is being kept")
+		}
+	}
+	var err error
+	if a, err = advisor.New(o); err != nil {
+		t.Fatal(err)
+	}
+	refresh(t, a)
+	if !asked {
+		t.Error("nothing was kept")
 	}
 }

@@ -104,7 +104,8 @@ func (a *Advisor) catchUp() {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		a.o.Log.Warn("the latest round of advice of the leader could not be read", "err", err)
 	case err == nil && advice != nil && !at.Before(a.last):
-		a.latest, a.last, a.took, a.trouble = advice, at, advice.Duration, ""
+		a.latest, a.last, a.took = advice, at, advice.Duration
+		a.trouble.Store(nil)
 	}
 	a.stale = false
 }

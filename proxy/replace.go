@@ -192,7 +192,7 @@ func (c *conn) prepare(r *replacement) {
 
 // onOwnAnswer deals with the answer to a request of our own.
 func (c *conn) onOwnAnswer(h wire.Header, body []byte, complete bool, t *slot, p *pending) (pipe.Verdict, []byte, error) {
-	if p.extra.asked != nil {
+	if isAsk(p.id) { // until it is answered here the sweeper may give its extra to another
 		return c.onAsked(h, body, complete, t, p)
 	}
 	if !complete {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,15 +15,19 @@ import (
 // The kill-switch. While the relay is bypassed, reads and writes go to Cassandra as they came, so no look-up is read, and none is
 // written either: each misses what is written meanwhile. That must never be served, whatever happens in between, so the order is:
 //
-//	on:   save that it is on; bypass the relay; suspend every change (which is saved)
+//	on:   bypass the relay; save that it is on; suspend every change (which is saved), and then those that were being approved or resumed just now
 //	off:  let the relay see requests again; wait until those that it did not see have ended, and as long as writes may still
 //	      be on their way inside Cassandra; save that it is off. Changes stay suspended: `resume` verifies each anew.
 //
-// A crash anywhere leaves it on, with the changes suspended when the process comes up again, before its first connection. The relay's
-// switch is one flag for reads and writes, so a read that begins after a bypassed write has ended is bypassed too.
+// A crash after it was saved leaves it on, with the changes suspended when the process comes up again, before its first connection; one before that ends what nobody was told
+// yet, and whatever begins verifies anew. The relay's switch is one flag for reads and writes, so a read that begins after a bypassed write has ended is bypassed too.
+//
+// On waits for nobody before it bypasses: not for the store, and not for an approval, which may wait for a node that is down. Who is told how it stands waits for nobody, either.
 //
 // If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for). The order says that it is pending, is
 // saved again and again until it is, and so are the suspensions, which hold over a crash (migrate/pending.go).
+//
+// In a fleet another member may answer yet by what this one's writes would pass by: so it is saved first, and each member bypasses once none answers any more.
 
 // Bypass is the state of the kill-switch.
 type Bypass struct {
@@ -42,19 +47,38 @@ const bypassPatience = 2 * time.Second
 // ErrBypassed says that nothing can be approved or resumed now.
 var ErrBypassed = errors.New("requests bypass the rewriting, so writes can not be seen: `helenus bypass off` first")
 
-// kill is the kill-switch of an Engine.
+// errOvertaken says that an order to end the bypass has ended for another order's sake.
+var errOvertaken = errors.New("another order to bypass, or not to, came meanwhile")
+
+// kill is the kill-switch of an Engine. Its locks are taken in this order.
 type kill struct {
-	sync.RWMutex // held to read while a change is approved or resumed
-	state        Bypass
-	trail        []store.Entry // of the audit: what is in force, and not stored yet
-	orders       int           // given so far: an order that waits sees whether another came
+	admission sync.RWMutex // held to read while a change is approved or resumed
+	storing   sync.Mutex   // held while it is stored or read: one after the other
+
+	mu     sync.Mutex // of what follows; never held while the store is waited for
+	state  Bypass
+	trail  []store.Entry // of the audit: what is in force, and not stored yet
+	orders int           // given so far: an order that waits sees whether another came
 }
 
 // Bypassed returns the state of the kill-switch.
 func (e *Engine) Bypassed() Bypass {
-	e.kill.RLock()
-	defer e.kill.RUnlock()
+	e.kill.mu.Lock()
+	defer e.kill.mu.Unlock()
 	return e.kill.state
+}
+
+// admitted lets a change be approved or resumed until done is called, unless requests are bypassed.
+func (e *Engine) admitted() (done func(), err error) {
+	if e.Bypassed().On { // whoever ordered that may wait for others
+		return nil, ErrBypassed
+	}
+	e.kill.admission.RLock()
+	if e.Bypassed().On {
+		e.kill.admission.RUnlock()
+		return nil, ErrBypassed
+	}
+	return e.kill.admission.RUnlock, nil
 }
 
 // Bypass switches the kill-switch. On takes effect with the next request, Off returns when changes may be resumed.
@@ -66,38 +90,43 @@ func (e *Engine) Bypass(ctx context.Context, on bool, actor string) error {
 }
 
 func (e *Engine) bypassOn(ctx context.Context, actor string) error {
-	k := &e.kill
-	k.Lock()
-	defer k.Unlock()
-	k.orders++
-	next := k.state
-	next.Pending = ""
-	if !next.On {
-		next = Bypass{On: true, Actor: actor, Since: e.options.Now()}
-	}
 	ctx = context.WithoutCancel(ctx) // who orders this and goes away means it
+	order := e.switchOn(ctx, actor)
 	saving, cancel := context.WithTimeout(ctx, bypassPatience)
 	defer cancel()
-	k.trail = append(k.trail, e.switched(ctx, k.state.On, true, actor))
-	err := e.options.Store.Decide(saving, kindBypass, kindBypass, next, k.trail...)
-	k.state = next
-	if err == nil {
-		k.trail = nil
-	}
+	err := e.storeBypass(saving)
 	if err != nil {
-		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
 		e.manager.Retry("bypass", e.storeBypass)
 		err = fmt.Errorf("requests bypass the rewriting, but that is not stored yet. It is stored again and again until it is: %w", err)
 	}
 	if e.options.Members == nil {
+		return errors.Join(err, e.suspendAll(ctx), e.suspendAdmitted(ctx))
+	}
+	return errors.Join(err, e.bypassFleet(ctx, order, actor), e.suspendAdmitted(ctx))
+}
+
+// switchOn has nothing more be approved or resumed, and bypasses the relay, if there is no other member.
+func (e *Engine) switchOn(ctx context.Context, actor string) (order int) {
+	k := &e.kill
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.orders++
+	k.trail = append(k.trail, e.switched(ctx, k.state.On, true, actor))
+	if !k.state.On {
+		k.state = Bypass{On: true, Actor: actor, Since: e.options.Now()}
+	}
+	if e.options.Members == nil {
 		e.bypassRelay(true)
 		e.log.Warn("requests bypass the rewriting", "actor", actor)
-		return errors.Join(err, e.suspendAll(ctx))
 	}
-	order := k.orders
-	k.Unlock() // whoever asks how it stands does not wait
-	defer k.Lock()
-	return errors.Join(err, e.bypassFleet(ctx, order, actor))
+	return k.orders
+}
+
+// suspendAdmitted suspends what was being approved or resumed when requests began to be bypassed, once that is done.
+func (e *Engine) suspendAdmitted(ctx context.Context) error {
+	e.kill.admission.Lock()
+	e.kill.admission.Unlock() //nolint:staticcheck // whoever comes from now on is refused
+	return e.suspendAll(ctx)
 }
 
 // bypassFleet suspends all changes, and bypasses the relay of this member once no member answers by one any more. Each member does so that sees the order.
@@ -111,8 +140,8 @@ func (e *Engine) bypassFleet(ctx context.Context, order int, actor string) error
 	}
 	_ = e.options.Members.Quiet(e.life, stored) // which ends with the process
 	k := &e.kill
-	k.Lock()
-	defer k.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if k.orders == order && k.state.On {
 		e.bypassRelay(true)
 		e.log.Warn("requests bypass the rewriting", "actor", actor)
@@ -122,6 +151,9 @@ func (e *Engine) bypassFleet(ctx context.Context, order int, actor string) error
 
 // followBypass does what another member was ordered: it bypasses the relay, or does not any more.
 func (e *Engine) followBypass(ctx context.Context) error {
+	k := &e.kill
+	k.storing.Lock() // what is being stored here is no other's order
+	defer k.storing.Unlock()
 	var now Bypass
 	if err := e.options.Store.Load(ctx, kindBypass, kindBypass, &now); err != nil {
 		if errors.Is(err, store.ErrNotFound) {
@@ -129,10 +161,9 @@ func (e *Engine) followBypass(ctx context.Context) error {
 		}
 		return fmt.Errorf("read whether requests bypass the rewriting: %w", err)
 	}
-	k := &e.kill
-	k.Lock()
-	defer k.Unlock()
-	if k.state.Pending != "" || k.state.On == now.On {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.trail) > 0 || k.state.On == now.On {
 		return nil
 	}
 	k.orders++
@@ -145,7 +176,8 @@ func (e *Engine) followBypass(ctx context.Context) error {
 		return nil
 	}
 	guard.In(&e.wait, guard.Migrations, func() {
-		if err := e.bypassFleet(context.WithoutCancel(ctx), order, now.Actor); err != nil {
+		ctx := context.WithoutCancel(ctx)
+		if err := errors.Join(e.bypassFleet(ctx, order, now.Actor), e.suspendAdmitted(ctx)); err != nil {
 			e.log.Error("suspensions could not be saved", "err", err)
 		}
 	})
@@ -161,17 +193,23 @@ func (e *Engine) switched(ctx context.Context, before, after bool, actor string)
 // storeBypass stores that requests bypass the rewriting, if that is still to be done.
 func (e *Engine) storeBypass(ctx context.Context) error {
 	k := &e.kill
-	k.Lock()
-	defer k.Unlock()
-	if k.state.Pending == "" {
+	k.storing.Lock()
+	defer k.storing.Unlock()
+	k.mu.Lock()
+	now, trail := k.state, k.trail
+	k.mu.Unlock()
+	if len(trail) == 0 {
 		return nil
 	}
-	next := k.state
-	next.Pending = ""
-	if err := e.options.Store.Decide(ctx, kindBypass, kindBypass, next, k.trail...); err != nil {
+	now.Pending = ""
+	err := e.options.Store.Decide(ctx, kindBypass, kindBypass, now, trail...)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
 		return fmt.Errorf("save that requests bypass the rewriting: %w", err)
 	}
-	k.state, k.trail = next, nil
+	k.state.Pending, k.trail = "", k.trail[len(trail):] // who ordered it again meanwhile stores that
 	return nil
 }
 
@@ -186,30 +224,41 @@ func (e *Engine) suspendAll(ctx context.Context) error {
 
 func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 	k := &e.kill
-	k.Lock()
+	k.mu.Lock()
 	if !k.state.On {
-		k.Unlock()
+		k.mu.Unlock()
 		return nil
 	}
 	k.orders++
 	order := k.orders
 	e.bypassRelay(false)
-	k.Unlock()
-	err := e.unseenEnded(ctx) // not under the lock: whoever switches it on again does not wait
-	k.Lock()
-	defer k.Unlock()
-	if k.orders != order {
-		return errors.New("another order to bypass, or not to, came meanwhile")
+	k.mu.Unlock()
+	err := e.unseenEnded(ctx)
+	k.storing.Lock()
+	defer k.storing.Unlock()
+	k.mu.Lock()
+	overtaken, trail := k.orders != order, k.trail
+	k.mu.Unlock()
+	if overtaken {
+		return errOvertaken
 	}
 	next := Bypass{Actor: actor, Since: e.options.Now()}
 	if err == nil {
-		err = e.options.Store.Decide(ctx, kindBypass, kindBypass, next, append(k.trail, e.switched(ctx, true, false, actor))...)
+		err = e.options.Store.Decide(ctx, kindBypass, kindBypass, next, append(slices.Clip(trail), e.switched(ctx, true, false, actor))...)
 	}
-	if err != nil {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.trail = k.trail[len(trail):]
+	}
+	switch {
+	case k.orders != order: // who ordered that waits to store it
+		return errOvertaken
+	case err != nil:
 		e.bypassRelay(true)
 		return fmt.Errorf("requests still bypass the rewriting: %w", err)
 	}
-	k.state, k.trail = next, nil
+	k.state = next
 	e.orders.Add(1)
 	e.log.Warn("requests do not bypass the rewriting any more; changes stay suspended until they are resumed", "actor", actor)
 	return nil
@@ -243,8 +292,8 @@ func (e *Engine) restoreBypass(ctx context.Context) error {
 		return nil
 	}
 	k := &e.kill
-	k.Lock()
-	defer k.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if err := e.options.Store.Load(ctx, kindBypass, kindBypass, &k.state); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("read whether requests bypass the rewriting: %w", err)
 	}

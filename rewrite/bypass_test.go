@@ -119,3 +119,47 @@ func TestBypassAfterACrash(t *testing.T) {
 		}
 	})
 }
+
+// TestBypassWaitsForNoApproval: an approval may wait for a node that is down. Requests are bypassed meanwhile, and who asks whether they are is told; what was approved is
+// suspended, too. (In the machine's own time: a bubble's stands still while a lock is waited for.)
+func TestBypassWaitsForNoApproval(t *testing.T) {
+	w := newWorld(t)
+	looks, goOn := make(chan struct{}), make(chan struct{})
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Kinds: few(),
+		Others: func(context.Context, string) Others { close(looks); <-goOn; return Others{} }})
+	must(t, err)
+	ctx := context.Background()
+	must(t, e.Restore(ctx))
+	approved, bypassed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := e.Approve(ctx, "m1", advice(t), "ann")
+		approved <- err
+	}()
+	<-looks
+	go func() { bypassed <- e.Bypass(ctx, true, "bob") }()
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for !e.Bypassed().On || !w.bypassed.Load() {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	select {
+	case <-told:
+	case <-time.After(5 * time.Second):
+		t.Error("it waits for an approval, and so does who asks how it stands")
+	}
+	select {
+	case err := <-bypassed:
+		t.Errorf("the order has ended before what was being approved was suspended: %v", err)
+	default:
+	}
+	if err := e.Resume(ctx, "m1", "ann"); !errors.Is(err, ErrBypassed) {
+		t.Errorf("while it is on: %v", err)
+	}
+	close(goOn)
+	must(t, errors.Join(<-approved, <-bypassed))
+	if got := e.Migrations()[0].State; got != migrate.Suspended {
+		t.Errorf("what was being approved is %s", got)
+	}
+}

@@ -279,11 +279,11 @@ func (e *Engine) Approve(ctx context.Context, id string, lu plan.Rewrite, actor 
 
 // ApproveOn is Approve on terms of one's own.
 func (e *Engine) ApproveOn(ctx context.Context, id string, lu plan.Rewrite, terms migrate.Terms) (Change, error) {
-	e.kill.RLock()
-	defer e.kill.RUnlock()
-	if e.kill.state.On {
-		return Change{}, ErrBypassed
+	done, err := e.admitted()
+	if err != nil {
+		return Change{}, err
 	}
+	defer done()
 	found, err := e.Alone(ctx, lu.Keyspace)
 	if err != nil {
 		return Change{}, err
@@ -366,11 +366,11 @@ func (e *Engine) blocked() string {
 
 // Resume takes a suspended or failed change on, through verification.
 func (e *Engine) Resume(ctx context.Context, id, actor string) error {
-	e.kill.RLock()
-	defer e.kill.RUnlock()
-	if e.kill.state.On {
-		return ErrBypassed
+	done, err := e.admitted()
+	if err != nil {
+		return err
 	}
+	defer done()
 	if _, err := e.Alone(ctx, ""); err != nil {
 		return err
 	}
@@ -392,6 +392,9 @@ func (e *Engine) Verify(ctx context.Context, id, actor string) error {
 
 // Migrations lists all, by id, with what they turned out to be worth.
 func (e *Engine) Migrations() []Change { return e.measured(e.manager.Migrations()) }
+
+// Unstored says in words which orders about changes are in force and not stored. It waits for nobody who stores something.
+func (e *Engine) Unstored() []string { return e.manager.Unstored() }
 
 // missed counts the writes that went on without their entry.
 func (e *Engine) missed(id string) uint64 {
@@ -415,6 +418,8 @@ func (e *Engine) doubted(id string) bool {
 func (e *Engine) publish(published []migrate.Published) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.suspected.mu.Lock() // what is suspected meanwhile is about the new rules
+	defer e.suspected.mu.Unlock()
 	in := map[string]bool{}
 	var list []*active
 	for _, p := range published {
@@ -431,6 +436,7 @@ func (e *Engine) publish(published []migrate.Published) {
 				a.serve.Store(false) // for rules of earlier epochs; their writes are still to be followed
 				a.shadow.Store(false)
 				next.counts, next.reliance.debt = a.counts, a.reliance.debt
+				e.suspected.inherit(a, next)
 			}
 			a = next
 			e.active[p.ID] = a

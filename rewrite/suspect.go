@@ -46,6 +46,16 @@ func (e *Engine) Suspect(keyspace, table string) {
 	}
 }
 
+// inherit has a change as it fits the base now be held back like the one whose place it takes. s.mu is held.
+func (s *suspicion) inherit(from, to *active) {
+	for _, h := range s.held {
+		if h.active == from {
+			to.holds.Add(1)
+			s.held = append(s.held, heldBack{to, h.since})
+		}
+	}
+}
+
 // Look begins a look at the schema, before it is read. What was read is to be told to seen: changes that it no longer fits answer no read any
 // more when that returns. A look that failed is forgotten.
 func (e *Engine) Look() (seen func(*schema.Schema)) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -81,4 +82,26 @@ func TestSchemaFromBeforeATable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSuspectedSinceTheLook: while the schema is read another event comes. The base was altered before, so the change is fitted anew and verified, and serves again; but not before a look
+// has answered that event.
+func TestSuspectedSinceTheLook(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.redefine(func(b *schema.Table) {
+			b.Columns = append(b.Columns, schema.Column{Name: "stars", Kind: schema.Regular, Position: -1, Type: "int"})
+		})
+		w.engine.Suspect("hotel", "stays")
+		seen := w.engine.Look()
+		w.engine.Suspect("hotel", "stays")
+		seen(w.db.Schema())
+		w.await(migrate.Serving)
+		if w.served("guest1") {
+			t.Error("served before it was looked at")
+		}
+		w.engine.Look()(w.db.Schema())
+		if !w.served("guest1") {
+			t.Error("not served")
+		}
+	})
 }

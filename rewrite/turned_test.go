@@ -146,6 +146,42 @@ func TestRefill(t *testing.T) {
 	})
 }
 
+// An order to empty a table that comes when it was just emptied is not taken for carried out.
+func TestRefillOrderedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Every: 1 << 60, Kinds: few()})
+		must(t, err)
+		var again atomic.Bool
+		wait := e.manager.Wait
+		e.manager.Wait = func(ctx context.Context, d time.Duration) error {
+			err := wait(ctx, d)
+			if d == quick().Settle && again.CompareAndSwap(true, false) {
+				must(t, e.manager.Refill(context.Background(), "m1", "the base was emptied again"))
+			}
+			return err
+		}
+		must(t, e.Restore(context.Background()))
+		w.run(e)
+		defer w.stop()
+		must(t, w.approve("m1"))
+		w.await(migrate.Shadow)
+		var emptied atomic.Int64
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "TRUNCATE") {
+				emptied.Add(1)
+			}
+			return nil
+		})
+		again.Store(true)
+		must(t, e.manager.Refill(context.Background(), "m1", "the base was emptied"))
+		w.await(migrate.Shadow)
+		if n := emptied.Load(); n != 2 {
+			t.Errorf("it was emptied %d times", n)
+		}
+	})
+}
+
 // Rows that stay without entry have the table filled anew once, before it fails; and failed is no end.
 func TestVerifyRefillsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -375,4 +411,45 @@ func TestAnOrderThatIsNotGivenHolds(t *testing.T) {
 			t.Errorf("%d tries", tries)
 		}
 	})
+}
+
+// TestWhoIsToldWaitsForNoStore: while a state hangs, readiness, metrics and pages tell what is in force all the same. (In the machine's own time: a bubble's stands still while a
+// lock is waited for.)
+func TestWhoIsToldWaitsForNoStore(t *testing.T) {
+	w := newWorld(t)
+	e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Kinds: few()})
+	must(t, err)
+	w.engine = e
+	ctx := context.Background()
+	must(t, e.Restore(ctx))
+	must(t, w.approve("m1"))
+	hangs, goOn, ordered := make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
+	w.store.Before.Set(func(string, string) error { hangs <- struct{}{}; <-goOn; return errFull })
+	go func() { ordered <- e.Rollback(ctx, "m1", "ann") }()
+	<-hangs
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		if got := e.Migrations()[0].State; got != migrate.Approved {
+			t.Errorf("it is said to be %s before that is in force", got)
+		}
+		if e.Bypassed().On || e.Unstored() != nil || metric(t, e, "helenus_orders_pending") != 0 {
+			t.Errorf("%+v %v", e.Bypassed(), e.Unstored())
+		}
+	}()
+	select {
+	case <-told:
+	case <-time.After(5 * time.Second):
+		t.Fatal("who is told waits for the store")
+	}
+	close(goOn)
+	if err := <-ordered; !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if got := e.Migrations()[0]; got.State != migrate.RollingBack || got.Pending == "" {
+		t.Errorf("%s %q", got.State, got.Pending)
+	}
+	if got := e.Unstored(); len(got) != 1 || !strings.Contains(got[0], "change m1: rolling-back is in force, but not stored yet") {
+		t.Errorf("%q", got)
+	}
 }

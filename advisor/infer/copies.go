@@ -151,10 +151,10 @@ func (b *modeller) asMany(src, base *source) *copied {
 }
 
 // standing orders tables by how well they would do as a base, the best first: no counters; a key of one column; UUIDs before numbers before texts, since a
-// text may be changed, and what it finds is called by something else; a key which is the whole primary key (a tenant may go before it); not asked for by
-// something else by its name; called after its key; many columns.
-func (s *source) standing() [7]int {
-	out := [7]int{0, 1, 2, 1, 0, 1, -len(s.schema.Columns)}
+// text may be changed, and what it finds is called by something else; of several columns few, since what tells the same rows apart with fewer is their key, and the rest
+// is there for its order; a key which is the whole primary key (a tenant may go before it); not asked for by something else by its name; called after its key; many columns.
+func (s *source) standing() [8]int {
+	out := [8]int{0, 1, 2, len(s.key), 1, 0, 1, -len(s.schema.Columns)}
 	if s.schema.Counter {
 		out[0] = 1
 	}
@@ -168,13 +168,13 @@ func (s *source) standing() [7]int {
 		}
 	}
 	if len(s.schema.PrimaryKey()) == 1 {
-		out[3] = 0
+		out[4] = 0
 	}
 	if strings.Contains(s.name.table, "_by_") {
-		out[4] = 1
+		out[5] = 1
 	}
-	if same(subject(s.key[0]), s.noun) {
-		out[5] = 0
+	if s.called(subject(s.key[0])) {
+		out[6] = 0
 	}
 	return out
 }
@@ -186,7 +186,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base):
 	default:
 		return nil
 	}
@@ -449,7 +449,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		}
 		return false
 	}
-	if b.overwrites(c, src, base) {
+	if b.overwrites(c, src, base) || b.outgrows(src, base) {
 		return false
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base

@@ -171,13 +171,14 @@ func (a agreement) none() bool {
 
 // narrow leaves out of a key of several columns what the others determine.
 func (b *modeller) narrow(src *source) {
-	if !b.samples.has(src.name) {
-		return
-	}
 	for again := true; again && len(src.key) > 1; {
 		again = false
 		for _, name := range slices.Clone(src.key) {
-			if text := b.determined(src, name); text != "" {
+			text := b.determined(src, name)
+			if text == "" {
+				text = b.cut(src, name)
+			}
+			if text != "" {
 				src.key = slices.DeleteFunc(slices.Clone(src.key), func(k string) bool { return k == name })
 				src.implied = append(src.implied, text)
 				again = true
@@ -222,6 +223,58 @@ func (b *modeller) same(src *source, x, c schema.Column, to *source) (column str
 		}
 	}
 	return column, found
+}
+
+// cut says by what a column of a key is determined that cuts a partition into pieces, "" if by nothing: what happened at one time was on one day. That is so if rows with the same
+// time, of several partners, say so; and of a time that is each there once, if the column is called, or typed, as a piece of time.
+func (b *modeller) cut(src *source, name string) string {
+	c := src.schema.Column(name)
+	if c.Kind != schema.PartitionKey {
+		return ""
+	}
+	for _, by := range src.key {
+		x := src.schema.Column(by)
+		if by == name || x.Kind != schema.Clustering || x.Type != "timestamp" && x.Type != "timeuuid" {
+			continue
+		}
+		pieces := b.samples.facts(src.name, by, name, false)
+		if slices.ContainsFunc(pieces, func(g group) bool { return len(g.has) > 1 }) {
+			continue
+		}
+		if a := b.alone(src, by, name, pieces); a.holds() {
+			return fmt.Sprintf("%s determines %s: of %d values that several rows have, each has one, %d by chance", by, name, a.n, a.decoys)
+		}
+		if timelike(c.Type) || period(words(name)) {
+			return fmt.Sprintf("%s is a piece of time, and %s says when", name, by)
+		}
+	}
+	return ""
+}
+
+// alone compares the pieces that rows with one value are in, of values with rows that another column of the key tells apart, with those of the next value.
+func (b *modeller) alone(src *source, by, name string, pieces facts) (a agreement) {
+	apart := map[uint64]bool{}
+	for _, other := range src.key {
+		if other == by || other == name {
+			continue
+		}
+		for _, g := range b.samples.facts(src.name, by, other, false) {
+			if len(g.has) > 1 {
+				apart[g.value] = true
+			}
+		}
+	}
+	for i, g := range pieces {
+		if !apart[g.value] {
+			continue
+		}
+		a.n++
+		a.agreed++
+		if pieces[(i+1)%len(pieces)].has[0] == g.has[0] {
+			a.decoys++
+		}
+	}
+	return a
 }
 
 // spread tells whether what was measured speaks against one column determining another: there are more partitions by both than values of the first.

@@ -52,8 +52,11 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 			continue
 		}
 		p := newPair(columnName(f.From), columnName(f.To))
+		seen := evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+		b.noteBeside(columnName(f.From), table{f.To.Keyspace, f.To.Table}, f.To.Column, seen)
+		b.noteBeside(columnName(f.To), table{f.From.Keyspace, f.From.Table}, f.From.Column, seen)
 		if e := b.joins[p]; f.Confidence > e.confidence {
-			b.joins[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
+			b.joins[p] = seen
 			b.travel[p.a], b.travel[p.b] = true, true
 		}
 	}
@@ -166,6 +169,8 @@ const (
 	leastValues = 50
 	// leastUUIDs is the same of UUIDs, which are never equal by chance.
 	leastUUIDs = 10
+	// leastOfFew is how many texts it has to be of, where half of the keys or more were seen.
+	leastOfFew = 8
 	// within is the share of a column's values that have to be among a key's, at least: not all of the key's values were seen.
 	within = 0.9
 	// apart is the share below which two columns have nothing to do with each other, if much of both was seen.
@@ -192,6 +197,8 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 			return -2, of
 		}
 		return -4, of
+	case n < leastValues && textual(cqlType) && len(b.pieces[column]) == 0 && few(share, n, k.distinct, rows):
+		return 1.5, of
 	case n < leastUUIDs, n < leastValues && cqlType != "uuid" && cqlType != "timeuuid":
 		return 0, overlap{}
 	case dense(cqlType):
@@ -208,6 +215,15 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 		return -4, of
 	}
 	return 0, overlap{}
+}
+
+// few tells whether values of a column, that are few, are keys of a table of few: as many of them as were seen of all keys.
+func few(share float64, n int, distinct, rows float64) bool {
+	if rows <= 0 || share*float64(n) < leastOfFew {
+		return false
+	}
+	seen := min(1, distinct/rows)
+	return seen >= 0.5 && share >= within*seen
 }
 
 // strange tells whether n values, none of which is among those that were seen of a key, are others': of a key's own, some would have been seen.

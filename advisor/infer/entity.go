@@ -19,6 +19,7 @@ type source struct {
 	schema *schema.Table
 	stats  *schema.Stats // nil if it was not measured
 	noun   []string
+	short  []string // the noun without a word that many tables' names begin with, which says nothing of them; nil if there is none
 
 	base   *source // of a table that holds another table's entity; itself for others
 	copied *copied // of a table that does
@@ -31,6 +32,7 @@ type source struct {
 	fields  map[string]model.Field // by column
 	edges   []*model.Relationship  // to the entities whose keys it holds
 	table   *model.Table
+	open    []schema.Column  // of a base: what leads nowhere by itself
 	unique  []schema.Column  // nearlyUnique, once asked for
 	text    *model.Attribute // its key of several columns as one text, if columns have it
 	ids     map[string]string
@@ -51,12 +53,13 @@ type held struct {
 type modeller struct {
 	m       *Model
 	sources []*source
-	joins   map[pair]evidence // columns between which values were seen to travel
-	asked   map[pair]evidence // columns of two tables that reads are asked for the same value by, one after the other
-	travel  map[string]bool   // the columns of both
-	duals   map[[2]table]dual // tables that are inserted into together
-	values  sketches          // of columns
-	types   map[string]int    // how many types columns of a name have
+	joins   map[pair]evidence   // columns between which values were seen to travel
+	asked   map[pair]evidence   // columns of two tables that reads are asked for the same value by, one after the other
+	travel  map[string]bool     // the columns of both
+	beside  map[string][]beside // by column: those that values were seen to travel from or to
+	duals   map[[2]table]dual   // tables that are inserted into together
+	values  sketches            // of columns
+	types   map[string]int      // how many types columns of a name have
 	names   map[string]*columnNamed
 	views   map[*source][]*source // copies, by what they are copies of
 	said    map[table]uint64      // executions of statements on a table
@@ -103,6 +106,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	isView := func(src *source) bool { return src.base != src }
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
+	each(b.relateRest, isEntity)
 	each(b.compose, isEntity)
 	each(b.composeAlike, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
@@ -149,6 +153,7 @@ func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
 		b.types[name] = len(of)
 	}
 	sort.Slice(b.sources, func(i, j int) bool { return b.sources[i].name.String() < b.sources[j].name.String() })
+	b.shorten()
 }
 
 // findKey returns the columns that identify a row's entity: the part of the primary key that is named after it, or that has each value
@@ -164,7 +169,7 @@ func (s *source) findKey() []string {
 	}
 	for _, c := range primary {
 		about := subject(c.Name)
-		if !identifies(c.Name) || len(about) > 0 && !same(about, s.noun) && !endsIn(s.noun, about) {
+		if !identifies(c.Name) || len(about) > 0 && !s.called(about) && !endsIn(s.noun, about) {
 			continue
 		}
 		distinct := s.distinct(c.Name)

@@ -22,7 +22,7 @@ func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schem
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
 	}
 	b := &modeller{
-		m: m, joins: map[pair]evidence{}, asked: map[pair]evidence{}, travel: map[string]bool{}, duals: map[[2]table]dual{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
+		m: m, joins: map[pair]evidence{}, asked: map[pair]evidence{}, travel: map[string]bool{}, beside: map[string][]beside{}, duals: map[[2]table]dual{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
 		scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
 		ruled: newRulings(corrections), samples: samples{}, pieces: map[string][]piece{}, spelt: map[string]bool{},
 	}

@@ -42,11 +42,11 @@ func (p *path) join(s *said, e *edge) string {
 		}
 	}
 	many := len(q.tree.Determined(bound.Entity).Entities) < len(q.tree.Entities)
+	if many && p.many[at] { // before its LIMIT is looked at: in a path of its own it is the only one
+		return crossProduct
+	}
 	if reason := p.cuts(q, fed, many); reason != "" {
 		return reason
-	}
-	if many && p.many[at] {
-		return crossProduct
 	}
 	ren, edges := p.rename(q.tree, bound.Entity, at)
 	tree, err := p.asked.tree.Union(model.Tree{Entities: []*model.Entity{at}, Edges: edges})

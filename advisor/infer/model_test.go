@@ -236,6 +236,30 @@ func TestForksAndCircles(t *testing.T) {
 	}
 }
 
+// Two lists of so many rows each, below one entity, are two paths: each has its LIMIT for itself.
+func TestLimitedListsBesideEachOther(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "users", "user_id uuid", "", "name text"),
+		infertest.Table("ks", "orders", "user_id uuid", "order_id uuid", "total int"),
+		infertest.Table("ks", "comments", "user_id uuid", "comment_id uuid", "body text"))
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	user := traffic.Say("SELECT user_id, name FROM users WHERE user_id = ?", 100, 900, 1)
+	orders := traffic.Say("SELECT order_id, total FROM orders WHERE user_id = ? LIMIT 5", 100, 900, 5)
+	comments := traffic.Say("SELECT comment_id, body FROM comments WHERE user_id = ? LIMIT 8", 100, 900, 8)
+	fed := feed.Feed{Executions: 100, Hits: 100, Producers: 100, Followed: 1, PerExecution: 1, Shape: feed.Single, Confidence: 0.99}
+	traffic.Feed(user, "users", "user_id", orders, "orders", "user_id", fed)
+	traffic.Feed(user, "users", "user_id", comments, "comments", "user_id", fed)
+	m := inferred(t, traffic, s)
+	for _, j := range m.Joins {
+		if !j.Accepted {
+			t.Errorf("%s -> %s is not used: %s", j.From, j.To, j.Reason)
+		}
+	}
+	if n := len(m.Workload.Statements); n != 2 {
+		t.Errorf("%d statements, 2 paths are wanted:\n%s", n, texts(m))
+	}
+}
+
 // A list bound by IN is a join if another statement supplies it.
 func TestInListIsJoined(t *testing.T) {
 	traffic := &infertest.Traffic{Keyspace: "hotel", Seconds: 100}

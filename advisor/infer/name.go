@@ -33,6 +33,14 @@ func words(name string) []string {
 // marks are the words that say that a column identifies something, not what.
 var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true}
 
+// periods are the words of pieces of time, by which partitions are cut.
+var periods = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "day": true, "date": true, "hour": true, "minute": true, "bucket": true, "period": true}
+
+// period tells whether a name is that of a piece of time.
+func period(words []string) bool {
+	return len(words) > 0 && periods[words[len(words)-1]]
+}
+
 // singular makes an English noun singular, well enough for names of tables.
 func singular(noun string) string {
 	for _, rule := range []struct{ ending, instead string }{

@@ -56,3 +56,9 @@ func (b *modeller) namesakes(c *copied, src, base *source, name string) bool {
 	}
 	return meet(b.samples.facts(src.name, c.column(base.key[0]), name, false), b.samples.facts(base.name, base.key[0], name, false)).none()
 }
+
+// outgrows tells whether a table has more rows than a key of several columns, which has each of its values once, can tell apart: what was measured each hour, beside the
+// latest of it.
+func (b *modeller) outgrows(src, base *source) bool {
+	return len(base.key) > 1 && src.countable() && base.countable() && base.rows() < leastOwn*src.rows()
+}

@@ -279,10 +279,11 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 		return nil
 	}
 	columns, own, outside := map[string]string{}, false, false
+	continued := b.continues(src, to)
 	for _, k := range to.key {
 		c, x := src.schema.Column(k), to.schema.Column(k)
 		n := b.name(k)
-		if c == nil || c.Type != x.Type || to.held[k] == nil && (!n.identifies || !numbered(n.words)) {
+		if c == nil || c.Type != x.Type || to.held[k] == nil && !continued && (!n.identifies || !numbered(n.words)) {
 			return nil
 		}
 		columns[k] = k
@@ -301,6 +302,26 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 	r.proof.add("name", 2, "its columns are called like all parts of the key of %s", to.name)
 	r.proof.add("definition", 1, "%s has them for its key", to.name)
 	return []referred{r}
+}
+
+// continues tells whether a table's primary key begins with all of another one's, in the same order and under the same names, which are no times', and goes on: what there is
+// of each version of a document. Most rows have to agree, though small numbers do that by chance, too.
+func (b *modeller) continues(src, to *source) bool {
+	one, other := src.schema.PrimaryKey(), to.schema.PrimaryKey()
+	if len(one) <= len(other) || len(other) != len(to.key) {
+		return false
+	}
+	agreed := false
+	for i, k := range other {
+		if one[i].Name != k.Name || one[i].Type != k.Type || timelike(k.Type) || to.held[k.Name] == nil && (!b.tells(k.Name) || period(b.name(k.Name).words)) {
+			return false
+		}
+		for _, part := range other {
+			a := b.among(src, k.Name, part.Name, to, k.Name, part.Name)
+			agreed = agreed || part.Name != k.Name && a.n >= leastGroups && 2*a.agreed > a.n && a.excess() >= 0
+		}
+	}
+	return agreed
 }
 
 // numbered tells whether a name says more than that it identifies: "bed_no" and "number", but not "id", which everything has.

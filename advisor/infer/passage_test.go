@@ -136,6 +136,43 @@ func TestKeysOfSeveralColumnsByName(t *testing.T) {
 	}
 }
 
+// A remark's document and version are those of a version by their names, though these are no identifiers', where all of the version's primary key comes first and rows mostly agree; what is
+// of a day has no day's sum.
+func TestPrimaryKeysThatGoOn(t *testing.T) {
+	for _, c := range []struct {
+		part    string
+		another int // so many of three documents have remarks on versions that were not seen
+		want    bool
+	}{{"version", 1, true}, {"version", 3, false}, {"day", 1, false}} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 100 {
+			document := fmt.Sprint("document ", i)
+			for n := range 2 + i%3 {
+				rows.Add("versions", "document", document, c.part, fmt.Sprint(n))
+				if i%3 < c.another {
+					n += 9
+				}
+				rows.Add("remarks", "document", document, c.part, fmt.Sprint(n), "remark_id", fmt.Sprint("remark ", i, n))
+			}
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "documents", "document uuid", "", "title text"), infertest.Table("ks", "versions", "document uuid", c.part+" int", "body text"),
+			infertest.Table("ks", "remarks", "document uuid, "+c.part+" int", "remark_id uuid", "line text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "documents", 100, 100, "document 100 16", "title 100 9"), infertest.Measured("ks", "versions", 300, 100, "document 100 16", c.part+" 4 4", "body 290 9"),
+				infertest.Measured("ks", "remarks", 320, 250, "document 100 16", c.part+" 4 4", "remark_id 320 16", "line 300 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(related(m), "Remark.version -> Version"); got != c.want {
+			t.Errorf("%+v: relationships %s", c, related(m))
+		}
+	}
+}
+
 // "WEB|12" is an issue, though WEB is a project: of one table alone the key has these parts. Whatever else has such texts has an issue, too.
 func TestTextsOfKeysOfSeveralColumns(t *testing.T) {
 	for _, c := range []struct {

@@ -229,16 +229,18 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	key := to.key[0]
 	name := b.name(c.Name)
 	switch {
-	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0): // what is in a primary key identifies, whatever it is called
+	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0) && !b.anyones(src, c, to): // what is in a primary key identifies, whatever it is called
 		p.addIf(worded, "name", 2, "both columns are called %s", key)
-	case name.identifies && same(name.subject, to.noun):
+	case name.identifies && to.called(name.subject):
 		p.addIf(worded, "name", 1.8, "%s is named after %s", c.Name, to.name.table)
-	case name.identifies && endsIn(name.subject, to.noun):
+	case name.identifies && endsIn(name.subject, to.noun), len(to.short) > 0 && name.identifies && endsIn(name.subject, to.short):
 		p.addIf(worded, "name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
 	case c.Name == key && name.tells:
 		p.addIf(worded, "name", 0.8, "both columns are called %s", key)
-	case same(name.words, to.noun):
+	case to.called(name.words):
 		p.addIf(worded, "name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
+	case endsIn(name.words, to.noun):
+		p.addIf(worded, "name", 0.8, "%s ends in the singular of %s", c.Name, to.name.table)
 	}
 	cqlType, as := to.schema.Column(key).Type, b.as(src, c, to)
 	switch {
@@ -325,10 +327,25 @@ func (b *modeller) relate(src *source) {
 		}
 		to, p := b.best(src, c)
 		if to == nil || p.probability() < Probable {
-			b.askRelationship(src, c)
+			src.open = append(src.open, c)
 			continue
 		}
 		b.hold(src, src, c, to, p)
+	}
+}
+
+// relateRest finds the relationships of an entity's columns that lead nowhere by themselves, and asks of the others.
+func (b *modeller) relateRest(src *source) {
+	for _, c := range src.open {
+		to, p := b.led(src, c)
+		if to == nil {
+			to, p = b.likened(src, c)
+		}
+		if to != nil {
+			b.hold(src, src, c, to, p)
+			continue
+		}
+		b.askRelationship(src, c)
 	}
 }
 

@@ -361,6 +361,7 @@ func (h *helenus) collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.server, h.registry, h.history, h.advisor, h.engine, h.keeper, h.secured.metrics(), h.stateMetric(), h.admin, h.webhooks, h.spans, h.member, guard.Metrics(), built().metric()}
 }
 
+// ready is asked by who sends traffic here, or elsewhere: it waits for nothing that waits for the state.
 func (h *helenus) ready() []admin.Check {
 	check := func(name string, ok bool, why string) admin.Check {
 		if ok {
@@ -393,10 +394,8 @@ func (h *helenus) rewriting() admin.Check {
 			c.Why += "; pending: " + b.Pending
 		}
 	}
-	for _, m := range h.engine.Migrations() {
-		if m.Pending != "" {
-			c.Detail += fmt.Sprintf("change %s: %s; ", m.ID, m.Pending)
-		}
+	for _, order := range h.engine.Unstored() {
+		c.Detail += order + "; "
 	}
 	return c
 }

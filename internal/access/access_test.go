@@ -340,6 +340,7 @@ func TestTrustedHeader(t *testing.T) {
 		"nobody":              {"10.1.2.3:80", nil, "", "", "", ErrMissing},
 		"two persons":         {"10.1.2.3:80", []string{"X-Forwarded-User", "ann", "X-Forwarded-User", "eve"}, "", "", "", ErrHeader},
 		"an empty one":        {"10.1.2.3:80", []string{"X-Forwarded-User", ""}, "", "", "", ErrHeader},
+		"Helenus itself":      {"10.1.2.3:80", []string{"X-Forwarded-User", "guard", "X-Forwarded-Role", "admin"}, "", "", "", ErrHeader},
 		"not printable":       {"10.1.2.3:80", []string{"X-Forwarded-User", "a\x1b[31m"}, "", "", "", ErrHeader},
 		"two roles":           {"10.1.2.3:80", []string{"X-Forwarded-User", "ann", "X-Forwarded-Role", "viewer", "X-Forwarded-Role", "admin"}, "", "", "", ErrHeader},
 		"no such role":        {"10.1.2.3:80", []string{"X-Forwarded-User", "ann", "X-Forwarded-Role", "root"}, "", "", "", ErrHeader},

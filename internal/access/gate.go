@@ -191,7 +191,7 @@ func (g *Gate) byHeader(r *http.Request) (Identity, error) {
 	if len(names) == 0 {
 		return Identity{}, nil
 	}
-	if len(names) > 1 || names[0] == "" || !Printable(names[0]) {
+	if len(names) > 1 || names[0] == "" || !Printable(names[0]) || Reserved(names[0]) {
 		return Identity{}, fmt.Errorf("%w: %s", ErrHeader, g.o.Header)
 	}
 	role, err := ParseRole(g.o.HeaderRole)

@@ -207,11 +207,12 @@ func (s *Sessions) find(ctx context.Context, text string, now time.Time) (sessio
 	return one, ok && now.Before(one.Expires)
 }
 
-// end ends the session of a cookie, here at once. After an error it would hold elsewhere; it is ended there as soon as that can be stored.
-func (s *Sessions) end(ctx context.Context, text string) error {
+// end ends the session of a cookie, here at once, also one that began elsewhere a moment ago. After an error it would hold elsewhere; it is ended there as
+// soon as that can be stored.
+func (s *Sessions) end(ctx context.Context, text string, now time.Time) error {
 	id := idOf(text)
+	one, known := s.find(ctx, text, now)
 	s.mu.Lock()
-	one, known := s.all[id]
 	delete(s.all, id)
 	delete(s.local, id)
 	if known && s.store != nil {
@@ -324,7 +325,7 @@ func (g *Gate) remember(w http.ResponseWriter, r *http.Request, one session) (ex
 // End ends the session of a request, if it has one.
 func (g *Gate) End(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(Cookie); err == nil {
-		if err := g.o.Sessions.end(r.Context(), c.Value); err != nil && !errors.Is(err, context.Canceled) {
+		if err := g.o.Sessions.end(r.Context(), c.Value, g.o.Now()); err != nil && !errors.Is(err, context.Canceled) {
 			g.o.Log.Warn("a session that was ended may hold at other processes for a while: the state can not be written", "error", err)
 		}
 	}

@@ -105,6 +105,15 @@ func TestSessionsHoldAtEveryMember(t *testing.T) {
 	if _, err := show(a, c); !errors.Is(err, ErrEnded) {
 		t.Errorf("at another: %v", err)
 	}
+	// It is ended at a member that has not heard of it.
+	c = begin(t, a, ann)
+	b.End(httptest.NewRecorder(), request("Cookie", c.Name+"="+c.Value))
+	if err := a.Sessions().Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := show(a, c); !errors.Is(err, ErrEnded) {
+		t.Errorf("ended where it was not known: %v", err)
+	}
 	// With its token.
 	c = begin(t, a, ann)
 	if _, err := show(b, c); err != nil {

@@ -87,15 +87,18 @@ func (t *Tokens) Reload(ctx context.Context) error {
 
 var (
 	namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$`)
-	reserved    = []string{store.Self, store.Guard, ViaBootstrap, "api"} // whoever reads the trail is not to wonder
+	reserved    = []string{store.Self, store.Guard, ViaBootstrap, "api"}
 )
+
+// Reserved reports whether a name is one by which the audit trail calls Helenus itself, or the bootstrap token: nobody else is called so, whoever says it.
+func Reserved(name string) bool { return slices.Contains(reserved, strings.ToLower(name)) }
 
 // Create makes a token and returns its text, which is kept nowhere.
 func (t *Tokens) Create(ctx context.Context, name string, role Role, expires time.Time, actor string) (text string, made Token, err error) {
 	switch {
 	case !namePattern.MatchString(name):
 		return "", made, fmt.Errorf("%w: name %q: up to 64 letters, digits and . _ @ + -", ErrInvalid, name)
-	case slices.Contains(reserved, strings.ToLower(name)):
+	case Reserved(name):
 		return "", made, fmt.Errorf("%w: nobody but Helenus is called %s in the audit trail", ErrInvalid, name)
 	case !expires.IsZero() && !expires.After(t.now()):
 		return "", made, fmt.Errorf("%w: it would have expired at %s already", ErrInvalid, expires.Format(time.RFC3339))

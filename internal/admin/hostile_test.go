@@ -280,6 +280,25 @@ func TestWhoIsTheActor(t *testing.T) {
 	}
 }
 
+// TestNobodyIsHelenus: what is ordered in the name of Helenus itself is not taken for its own work in the audit trail.
+func TestNobodyIsHelenus(t *testing.T) {
+	c := serve(t, someParts(), false)
+	ctx := context.Background()
+	for i, name := range []string{store.Self, store.Guard, "Guard"} {
+		var made TokenMade
+		if err := c.Post(ctx, "tokens", TokenOrder{Actor: name, Name: fmt.Sprint("eve", i), Role: access.Admin}, &made); err != nil {
+			t.Fatal(err)
+		}
+		var page AuditAnswer
+		if err := c.Get(ctx, "audit?limit=1", &page); err != nil || len(page.Entries) != 1 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		if e := page.Entries[0]; e.Actor != "api" || e.Via != access.ViaBootstrap || !strings.HasPrefix(e.From, "127.0.0.1:") || made.Creator != "api" {
+			t.Errorf("as %s: %+v", name, e)
+		}
+	}
+}
+
 func TestTwoApprovers(t *testing.T) {
 	p := someParts()
 	p.options = func(o *Options) { o.Approvers = 2 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/guard"
 )
 
 // lone is a state of which one member knows.
@@ -91,5 +92,39 @@ func TestNobodyIsAskedUnderTheLock(t *testing.T) {
 		if !asked[what] {
 			t.Errorf("%s was not asked", what)
 		}
+	}
+}
+
+// TestABarrierThatPanicsIsBegunAgain: it is a part that failed once, and no reason to acknowledge nothing any more.
+func TestABarrierThatPanicsIsBegunAgain(t *testing.T) {
+	at, barriers := time.Duration(0), 0
+	m := New(Options{
+		Store: &lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}, ID: "m", Form: 1,
+		Now: func() time.Duration { return at }, Wait: func(_ context.Context, d time.Duration) error { at += d; return nil },
+		Beside: func(f func()) { _ = guard.Do(guard.Fleet, func() error { f(); return nil }) },
+		Truth: Truth{
+			Rules: func() uint64 { return 1 }, Withholding: func() bool { return false }, Blocked: func() string { return "" },
+			Reverify: func(context.Context, string) error { return nil },
+			Barrier: func(context.Context) error {
+				if barriers++; barriers == 1 {
+					panic("for the test")
+				}
+				return nil
+			},
+		},
+	})
+	if _, err := m.Join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		at += time.Second
+		if err := m.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.applied != m.seen || m.seen == 0 {
+		t.Errorf("after %d barriers it has acknowledged epoch %d of %d", barriers, m.applied, m.seen)
 	}
 }

@@ -456,13 +456,16 @@ func (m *Member) acknowledge(ctx context.Context) {
 		return
 	}
 	m.o.Beside(func() {
-		err := m.o.Truth.Barrier(context.WithoutCancel(ctx))
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.passing = false
-		if err == nil {
-			m.rules, m.applied = rules, max(m.applied, epoch)
-		}
+		passed := false
+		defer func() { // also of a barrier that panics: the next step begins another
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.passing = false
+			if passed {
+				m.rules, m.applied = rules, max(m.applied, epoch)
+			}
+		}()
+		passed = m.o.Truth.Barrier(context.WithoutCancel(ctx)) == nil
 	})
 }
 

@@ -179,7 +179,7 @@ func resumed(s *Subject) []string {
 	switch to := s.Mig.Resumes(); {
 	case s.Mig.Rewrite.Table == "":
 		return []string{"Reads are compared first, and answered otherwise than they were written once all agree.", "If the cause is still there, it stops again and says so."}
-	case to == migrate.Approved || to == migrate.Created:
+	case to == migrate.Approved:
 		first = "CREATE TABLE " + Table(s.Mig) + ", if it is not there; it is filled, and both tables are compared."
 	case to == migrate.DualWrite:
 		first = "TRUNCATE " + Table(s.Mig) + ", for which all nodes must be up; it is filled anew, and both tables are compared."

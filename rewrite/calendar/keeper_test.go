@@ -461,6 +461,47 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
+// What is over is forgotten, the oldest first; not what another process has approved again meanwhile.
+func TestForgetsOnlyWhatIsOver(t *testing.T) {
+	w := newWorld(t)
+	w.approve(Limits{})
+	over := w.calendar()
+	for i := range maxWithdrawn + 2 {
+		x := over.clone()
+		x.ID, x.State, x.Approved = fmt.Sprintf("o-%d", i), Withdrawn, w.now.Add(time.Duration(i)*time.Hour)
+		if err := w.keeper.save(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := New(w.keeper.o)
+	if err == nil {
+		err = other.Restore(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := other.Calendar("o-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.State, again.Approved = Following, w.now.Add(1000*time.Hour)
+	if err := other.save(t.Context(), &again); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := w.keeper.forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c, err := w.keeper.Calendar("o-0"); err != nil || c.State != Following {
+		t.Errorf("what was approved again is %s, %v", c.State, err)
+	}
+	known, _ := w.keeper.o.Changes.Record("o-0")
+	if _, err := w.keeper.Calendar("o-1"); !errors.Is(err, ErrUnknown) || known.Calendar == nil || len(w.keeper.raw) != maxWithdrawn+2 {
+		t.Errorf("the oldest: %v; %d are remembered, of what was approved again %s", err, len(w.keeper.raw), known.Calendar)
+	}
+}
+
 // What was saved by another version is refused, and what is broken too.
 func TestRestore(t *testing.T) {
 	w := newWorld(t)

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -101,11 +102,26 @@ func (k *Keeper) forget(ctx context.Context) error {
 	over := slices.DeleteFunc(k.Calendars(), func(c Calendar) bool { return c.State != Withdrawn })
 	slices.SortFunc(over, func(a, b Calendar) int { return a.Approved.Compare(b.Approved) })
 	for i := range max(0, len(over)-maxWithdrawn) {
-		if _, err := k.o.Changes.Change(ctx, over[i].ID, func(r *change.Record) ([]store.Entry, error) { r.Calendar = nil; return nil, nil }); err != nil {
+		id := over[i].ID
+		k.mu.RLock()
+		have := k.raw[id]
+		k.mu.RUnlock()
+		_, err := k.o.Changes.Change(ctx, id, func(r *change.Record) ([]store.Entry, error) {
+			if r.Calendar != nil && !bytes.Equal(have, r.Calendar) { // another process has approved it again
+				return nil, errElsewhere
+			}
+			r.Calendar = nil
+			return nil, nil
+		})
+		if errors.Is(err, errElsewhere) {
+			return k.Restore(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		k.mu.Lock()
-		delete(k.calendars, over[i].ID)
+		delete(k.calendars, id)
+		delete(k.raw, id)
 		k.mu.Unlock()
 	}
 	return nil

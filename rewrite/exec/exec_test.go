@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gocql/gocql"
 	"pgregory.net/rapid"
@@ -102,6 +105,44 @@ func TestPoolConnectsAgain(t *testing.T) {
 	if err := p.Agree(context.Background()); !errors.Is(err, exec.ErrNoConnection) || tries != 2 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
+}
+
+// TestPoolKeepsNobodyWaiting: while connections are being made each waits for as long as he has time, and nobody for the attempts of those before him.
+func TestPoolKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		p := exec.NewPool(func() (*gocql.Session, error) {
+			tries++
+			time.Sleep(10 * time.Second)
+			return nil, errors.New("timed out")
+		})
+		ask := func(patience time.Duration) time.Duration {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			began := time.Now()
+			if _, err := p.Query(ctx, exec.Query{Text: "SELECT 1"}); !errors.Is(err, exec.ErrNoConnection) || !exec.Down(err) {
+				t.Errorf("%v", err)
+			}
+			return time.Since(began)
+		}
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				if waited := ask(time.Hour); waited != 10*time.Second {
+					t.Errorf("one who has an hour waited for %v", waited)
+				}
+			})
+		}
+		synctest.Wait()
+		if waited := ask(2 * time.Second); waited != 2*time.Second {
+			t.Errorf("one who has two seconds waited for %v", waited)
+		}
+		wait.Wait()
+		if tries != 1 {
+			t.Errorf("%d tries for 21 who waited at a time", tries)
+		}
+		p.Close()
+	})
 }
 
 // answer builds a RESULT Rows body with full metadata.

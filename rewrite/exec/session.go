@@ -139,14 +139,28 @@ func (s *store) row(width int) [][]byte {
 // outage of Cassandra must end with the outage.
 type Pool struct {
 	connect func() (*gocql.Session, error)
-	lost    atomic.Int64 // since when the session has had no connections, ns; 0: it has some, as far as is known
+	lost    atomic.Int64 // since when the session has had no connections, by uptime; 0: it has some, as far as is known
 
-	mu       sync.Mutex
+	mu       sync.Mutex // never held while connections are made
 	session  *gocql.Session
 	closed   bool
+	making   *attempt // the first session, or that after others failed; nil: nobody does
 	renewing bool
-	renewal  sync.WaitGroup
+	work     sync.WaitGroup
 }
+
+// attempt is one to connect, of all who need a session meanwhile.
+type attempt struct {
+	over    chan struct{}
+	session *gocql.Session // these once it is over
+	err     error
+}
+
+// started is when this process's clock began, which nobody can set.
+var started = time.Now()
+
+// uptime is in nanoseconds, above 0.
+func uptime() int64 { return int64(time.Since(started)) + 1 }
 
 // patience is how long a session may be without connections before it is given up.
 const patience = 5 * time.Second
@@ -165,23 +179,51 @@ func (p *Pool) Close() {
 		p.session = nil
 	}
 	p.mu.Unlock()
-	p.renewal.Wait()
+	p.work.Wait()
 }
 
-func (p *Pool) get() (*gocql.Session, error) {
+// get returns the session, and makes it if there is none: one attempt at a time, which each waits for as long as he has time.
+func (p *Pool) get(ctx context.Context) (*gocql.Session, error) {
+	p.mu.Lock()
+	session, a := p.session, p.making
+	switch {
+	case session != nil:
+	case p.closed:
+		p.mu.Unlock()
+		return nil, ErrNoConnection
+	case a == nil:
+		a = &attempt{over: make(chan struct{})}
+		p.making = a
+		guard.In(&p.work, guard.Session, func() { p.make(a) })
+	}
+	p.mu.Unlock()
+	if session != nil {
+		return session, nil
+	}
+	select {
+	case <-a.over:
+		return a.session, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w (connections are being made: %w)", ErrNoConnection, context.Cause(ctx))
+	}
+}
+
+// make makes the session.
+func (p *Pool) make(a *attempt) {
+	defer close(a.over)
+	err := guard.Do(guard.Session, func() (err error) { a.session, err = p.connect(); return err })
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.session == nil && !p.closed {
-		s, err := p.connect()
-		if err != nil {
-			return nil, fmt.Errorf("%w (%w)", ErrNoConnection, err)
-		}
-		p.session = s
+	p.making = nil
+	switch {
+	case err != nil:
+		a.session, a.err = nil, fmt.Errorf("%w (%w)", ErrNoConnection, err)
+	case p.closed:
+		a.session.Close()
+		a.session, a.err = nil, ErrNoConnection
+	default:
+		p.session = a.session
 	}
-	if p.session == nil {
-		return nil, ErrNoConnection
-	}
-	return p.session, nil
 }
 
 // heard takes note of what a session answered, and returns it.
@@ -193,8 +235,8 @@ func (p *Pool) heard(s *gocql.Session, err error) error {
 			p.lost.Store(0)
 		}
 	case since == 0:
-		p.lost.CompareAndSwap(0, time.Now().UnixNano())
-	case time.Now().UnixNano()-since >= int64(patience):
+		p.lost.CompareAndSwap(0, uptime())
+	case uptime()-since >= int64(patience):
 		p.renew(s)
 	}
 	return err
@@ -208,7 +250,7 @@ func (p *Pool) renew(lost *gocql.Session) {
 		return
 	}
 	p.renewing = true
-	guard.In(&p.renewal, guard.Session, func() {
+	guard.In(&p.work, guard.Session, func() {
 		var fresh *gocql.Session
 		err := guard.Do(guard.Session, func() (err error) { fresh, err = p.connect(); return err })
 		p.mu.Lock()
@@ -216,7 +258,7 @@ func (p *Pool) renew(lost *gocql.Session) {
 		p.renewing = false
 		switch {
 		case err != nil: // after another while
-			p.lost.Store(time.Now().UnixNano())
+			p.lost.Store(uptime())
 			return
 		case p.closed:
 			lost = fresh
@@ -233,7 +275,7 @@ func (p *Pool) renew(lost *gocql.Session) {
 // Query implements Session.
 func (p *Pool) Query(ctx context.Context, q Query) (answer Answer, err error) {
 	defer guard.RecoverTo(guard.Session, &err)
-	s, err := p.get()
+	s, err := p.get(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -266,7 +308,7 @@ func (p *Pool) Unlogged(ctx context.Context, writes []Query) error {
 
 func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) (err error) {
 	defer guard.RecoverTo(guard.Session, &err)
-	s, err := p.get()
+	s, err := p.get(ctx)
 	if err != nil || len(writes) == 0 {
 		return err
 	}
@@ -284,7 +326,7 @@ func (p *Pool) batch(ctx context.Context, kind gocql.BatchType, writes []Query) 
 // Scan implements Session.
 func (p *Pool) Scan(ctx context.Context, q Query, row func(cells [][]byte) error) (err error) {
 	defer guard.RecoverTo(guard.Session, &err)
-	s, err := p.get()
+	s, err := p.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -329,7 +371,7 @@ func run(ctx context.Context, s *gocql.Session, q Query, row func([][]byte) erro
 // Agree implements Session.
 func (p *Pool) Agree(ctx context.Context) (err error) {
 	defer guard.RecoverTo(guard.Session, &err)
-	s, err := p.get()
+	s, err := p.get(ctx)
 	if err != nil {
 		return err
 	}

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 	"time"
 
@@ -186,7 +184,7 @@ func (f *fitted) differences(ctx context.Context, wanted map[uint64]bool, next f
 		defer mu.Unlock()
 		if missing {
 			if result.Missing++; len(result.Sample) < maxSample {
-				result.Sample = append(result.Sample, describe(cells))
+				result.Sample = append(result.Sample, f.describe(cells))
 			}
 		}
 		return err
@@ -227,11 +225,7 @@ func (f *fitted) missing(ctx context.Context, cells [][]byte) (bool, error) {
 	return true, nil
 }
 
-// describe names a pair by its bytes in hexadecimal.
-func describe(cells [][]byte) string {
-	parts := make([]string, len(cells))
-	for i, c := range cells {
-		parts[i] = hex.EncodeToString(c[:min(len(c), 32)])
-	}
-	return strings.Join(parts, " ")
+// describe names a pair: by the values that are asked for, and by the partition of its row.
+func (f *fitted) describe(cells [][]byte) string {
+	return match.At(f.Asked, cells[len(f.Key):]) + ", " + match.At(f.Key[:f.Partition], cells[:f.Partition])
 }

@@ -80,7 +80,7 @@ type Read interface {
 	Answer(context.Context, Request) (proxy.Rows, error)
 	// Original runs the application's own statement through our session, unpaged in effect: all its rows.
 	Original(context.Context, Request) (proxy.Rows, error)
-	// Asked says what a request asks for, by its bytes: "email = 0x61".
+	// Asked says what a request asks for, by no value of it, as it is kept and shown: "token(email) = 17".
 	Asked(Request) string
 }
 

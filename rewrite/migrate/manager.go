@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -184,6 +185,8 @@ type run struct {
 
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process
+
+	storing atomic.Pointer[Change] // as it is while it is being stored, which mu is held for; nil: it is not. It is never changed
 
 	trail  []store.Entry   // of the audit: what is in force, and not stored yet
 	stored json.RawMessage // as it was stored last, here or elsewhere
@@ -453,7 +456,7 @@ func (m *Manager) sorted() []*run {
 	return out
 }
 
-// Migrations lists all, by id.
+// Migrations lists all, by id. What is being stored is waited for by nobody who is told: that takes as long as the state takes.
 func (m *Manager) Migrations() []Change {
 	m.mu.Lock()
 	runs := m.sorted()
@@ -467,7 +470,7 @@ func (m *Manager) Migrations() []Change {
 
 // shown is a change as people are shown it, with what is not saved of it.
 func (m *Manager) shown(r *run) Change {
-	x := r.get()
+	x := r.seen()
 	x.Conditions = condition.In(x.Reason)
 	x.Title = m.Kinds.Title(&x.Rewrite)
 	x.ChangeID = x.ID
@@ -479,6 +482,18 @@ func (m *Manager) shown(r *run) Change {
 
 func (r *run) get() Change {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.m.clone()
+}
+
+// seen is get for who only tells: of a change that is being stored it is how that stood when it began.
+func (r *run) seen() Change {
+	for !r.mu.TryLock() {
+		if x := r.storing.Load(); x != nil {
+			return x.clone()
+		}
+		runtime.Gosched() // all others hold it for a moment
+	}
 	defer r.mu.Unlock()
 	return r.m.clone()
 }

@@ -228,7 +228,10 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 			all(x)
 		})
 	case Suspended, Failed:
-		return m.update(ctx, r, all) // once it is resumed
+		return m.update(ctx, r, func(x *Change) {
+			all(x)
+			x.note(m.Now(), "", "to be emptied, and filled anew, once it is resumed: "+reason)
+		})
 	}
 	return nil // its table is not there yet, or is nobody's business any more
 }

@@ -48,16 +48,21 @@ type backlog struct {
 
 // retry is one of them.
 type retry struct {
-	do func(context.Context) error
+	do    func(context.Context) error
+	order string // that is in force meanwhile, in words; "" for what is none
 }
 
 func newBacklog() backlog { return backlog{list: map[string]*retry{}, wake: make(chan struct{}, 1)} }
 
 // Retry does something again, with growing pauses, until it returns without error. Another under the same name takes its place.
 func (m *Manager) Retry(name string, do func(context.Context) error) {
+	m.retry(name, &retry{do: do})
+}
+
+func (m *Manager) retry(name string, r *retry) {
 	b := &m.backlog
 	b.mu.Lock()
-	b.list[name] = &retry{do}
+	b.list[name] = r
 	b.mu.Unlock()
 	select {
 	case b.wake <- struct{}{}:
@@ -71,6 +76,19 @@ func (m *Manager) Backlog() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.list)
+}
+
+// Unstored says in words which orders about changes are in force and not stored. It waits for nobody who stores something.
+func (m *Manager) Unstored() (orders []string) {
+	b := &m.backlog
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(b.list)) {
+		if text := b.list[name].order; text != "" {
+			orders = append(orders, name+": "+text)
+		}
+	}
+	return orders
 }
 
 // lastTry bounds the attempt that is made when the process ends.
@@ -128,7 +146,7 @@ func (m *Manager) postpone(r *run, cause error) error {
 	}
 	r.m.Pending = string(r.m.State) + " is in force, but " + pending(cause)
 	m.Log.Error("an order is in force, but could not be stored; it is tried again", "change_id", r.id, "state", r.m.State, "err", cause)
-	m.Retry("change "+r.id, func(ctx context.Context) error { return m.storeAgain(ctx, r) })
+	m.retry("change "+r.id, &retry{func(ctx context.Context) error { return m.storeAgain(ctx, r) }, r.m.Pending})
 	return &ErrPending{r.id, r.m.State, cause}
 }
 

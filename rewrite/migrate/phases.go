@@ -219,6 +219,9 @@ func (m *Manager) validate(_ context.Context, r *run) error {
 
 // settle is the work of DualWrite: its mode was published when the state was entered.
 func (m *Manager) settle(ctx context.Context, r *run) error {
+	r.mu.Lock()
+	turns := r.turns
+	r.mu.Unlock()
 	m.progress(r, "", 0, 0)
 	have := r.get()
 	refill := have.Refill
@@ -237,6 +240,9 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 		return err
 	}
 	return m.record(ctx, r, func(x *Change) {
+		if r.turns != turns { // an order came meanwhile, perhaps to empty it once more
+			return
+		}
 		if x.T0 == 0 || refill {
 			x.T0 = m.Now().UnixMicro()
 		}

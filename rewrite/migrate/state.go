@@ -219,10 +219,8 @@ func (m *Change) stopped() bool {
 func (m *Change) Resumes() State {
 	unwritten := m.State == Failed || m.Broken
 	switch {
-	case m.T0 == 0 && unwritten:
+	case m.T0 == 0: // its tables may not be there yet
 		return Approved
-	case m.T0 == 0:
-		return Created
 	case m.Refill || unwritten && m.Passes == 0:
 		return DualWrite
 	case m.Passes == 0:

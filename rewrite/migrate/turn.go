@@ -165,6 +165,9 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 func (m *Manager) save(ctx context.Context, r *run, x *Change) error {
 	stored := *x
 	stored.Pending = ""
+	now := r.m.clone()
+	r.storing.Store(&now)
+	defer r.storing.Store(nil)
 	if err := m.keep(ctx, r, &stored, r.trail...); err != nil {
 		return err
 	}

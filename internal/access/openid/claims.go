@@ -36,8 +36,8 @@ func (p *Provider) identify(claims map[string]any, subject string) (access.Ident
 	if name, ok := claim(claims, p.o.Name).(string); ok && name != "" && !unverified(claims, p.o.Name) {
 		who.Name = name
 	}
-	if who.Name == "" || !access.Printable(who.Name) {
-		return access.Identity{}, fmt.Errorf("%w: its name for you can not be shown", ErrRefused)
+	if who.Name == "" || !access.Printable(who.Name) || access.Reserved(who.Name) {
+		return access.Identity{}, fmt.Errorf("%w: its name for you can not be shown, or is one of Helenus's own", ErrRefused)
 	}
 	said := values(claim(claims, p.o.Claim))
 	for _, rule := range p.o.Roles {
@@ -51,9 +51,11 @@ func (p *Provider) identify(claims map[string]any, subject string) (access.Ident
 	return who, nil
 }
 
-// unverified: an address of mail that its holder could have made up is nobody's name.
+// unverified: an address of mail that its holder could have made up is nobody's name. Some providers write the boolean as a text; one that says nothing
+// of it is believed.
 func unverified(claims map[string]any, name string) bool {
-	return name == "email" && claims["email_verified"] == false
+	said, ok := claims["email_verified"]
+	return name == "email" && ok && said != true && said != "true"
 }
 
 // claim finds a claim by its name; if there is none of this name, a dot leads into an object.

@@ -87,11 +87,14 @@ func TestLogin(t *testing.T) {
 		"no list":            {claims: map[string]any{"groups": 7}, rules: []string{"7=admin"}, err: openid.ErrNoRole},
 		"in an object": {claims: map[string]any{"realm_access": map[string]any{"roles": []string{"dba"}}}, claim: "realm_access.roles", rules: []string{"dba=admin"},
 			want: access.Identity{Name: "olga@example.org", Role: access.Admin}},
-		"equals in a value":       {claims: map[string]any{"groups": []string{"cn=dba"}}, rules: []string{"cn=dba=admin"}, want: access.Identity{Name: "olga@example.org", Role: access.Admin}},
-		"mail that is not proven": {claims: map[string]any{"email_verified": false}, rules: []string{"*=viewer"}, want: access.Identity{Name: "4711", Role: access.Viewer}},
-		"mail that is":            {claims: map[string]any{"email_verified": true}, rules: []string{"*=viewer"}, want: access.Identity{Name: "olga@example.org", Role: access.Viewer}},
-		"without mail":            {claims: map[string]any{"email": nil}, rules: []string{"*=viewer"}, want: access.Identity{Name: "4711", Role: access.Viewer}},
-		"a name of two lines":     {claims: map[string]any{"email": "olga\nactor=root"}, rules: []string{"*=viewer"}, err: openid.ErrRefused},
+		"equals in a value":        {claims: map[string]any{"groups": []string{"cn=dba"}}, rules: []string{"cn=dba=admin"}, want: access.Identity{Name: "olga@example.org", Role: access.Admin}},
+		"mail that is not proven":  {claims: map[string]any{"email_verified": false}, rules: []string{"*=viewer"}, want: access.Identity{Name: "4711", Role: access.Viewer}},
+		"mail not proven, as text": {claims: map[string]any{"email_verified": "false"}, rules: []string{"*=viewer"}, want: access.Identity{Name: "4711", Role: access.Viewer}},
+		"mail proven, as text":     {claims: map[string]any{"email_verified": "true"}, rules: []string{"*=viewer"}, want: access.Identity{Name: "olga@example.org", Role: access.Viewer}},
+		"a name of Helenus's":      {claims: map[string]any{"email": "Guard"}, rules: []string{"*=admin"}, err: openid.ErrRefused},
+		"mail that is":             {claims: map[string]any{"email_verified": true}, rules: []string{"*=viewer"}, want: access.Identity{Name: "olga@example.org", Role: access.Viewer}},
+		"without mail":             {claims: map[string]any{"email": nil}, rules: []string{"*=viewer"}, want: access.Identity{Name: "4711", Role: access.Viewer}},
+		"a name of two lines":      {claims: map[string]any{"email": "olga\nactor=root"}, rules: []string{"*=viewer"}, err: openid.ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := openidtest.New(t)

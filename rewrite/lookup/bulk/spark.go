@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -67,8 +68,9 @@ func Spark(change string, l *match.LookUp, e maintain.CellEntry, write gocql.Con
 		switch {
 		case !known:
 			return "", fmt.Errorf("%w: Spark does not give values of the type %s of column %s back byte by byte", kind.ErrNoBulk, c.Type, c.Name)
-		case strings.ToLower(c.Name) != c.Name || strings.HasPrefix(c.Name, reserved):
-			return "", fmt.Errorf("%w: the Spark connector does not tell the name of column %s from others", kind.ErrNoBulk, c.Name)
+		case !plain.MatchString(c.Name) || strings.HasPrefix(c.Name, reserved):
+			return "", fmt.Errorf("%w: Spark does not take the name of column %q for what it is, as it is not of lower-case letters, digits and underlines alone, or begins with %s",
+				kind.ErrNoBulk, c.Name, reserved)
 		case c.Name == l.By.Name:
 			j.Text = n == 0
 			continue
@@ -86,6 +88,10 @@ func Spark(change string, l *match.LookUp, e maintain.CellEntry, write gocql.Con
 	told := fmt.Sprintf("JOB = json.loads(%s)\n", pythonText(string(text)))
 	return strings.Replace(script, here, told, 1), nil
 }
+
+// plain are names that Spark's expressions take as they are. Of others it takes a dot for a field, and what follows a back quote for code: whoever may
+// make a column would have it run with the rights of the job.
+var plain = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // reserved begins the names of columns that the script makes.
 const reserved = "helenus_"

@@ -92,7 +92,11 @@ func TestNoSpark(t *testing.T) {
 		"a frozen list in the key": func(b *schema.Table) { b.Columns[2].Type = "frozen<list<int>>" },
 		"a duration looked up":     func(b *schema.Table) { b.Columns[3].Type = "duration" },
 		"a name in capitals":       func(b *schema.Table) { b.Columns[1].Name = "Place" },
-		"a name of ours":           func(b *schema.Table) { b.Columns[1].Name = "helenus_at" },
+		"a name with a field":      func(b *schema.Table) { b.Columns[1].Name = "place.town" },
+		"a name that goes on": func(b *schema.Table) {
+			b.Columns[3].Name = "customer`) + reflect('java.lang.system', 'exit', 1) + ttl(`customer"
+		},
+		"a name of ours": func(b *schema.Table) { b.Columns[1].Name = "helenus_at" },
 	} {
 		l := lookUp(t, nil)
 		base := *l.Base

@@ -146,6 +146,11 @@ func (m *Maintainer) id() int64 {
 	}
 }
 
+// gave tells whether an id is one that this process has given.
+func (m *Maintainer) gave(id int64) bool {
+	return uint64(id-m.FirstID-1) < uint64(m.ids.Load()-m.FirstID) // #nosec G115 -- they go round
+}
+
 // Kinds of entry: the values of the kind column.
 const (
 	Stamped   int8 = 0 // at its write's own timestamp, or at that of the cell it stands for

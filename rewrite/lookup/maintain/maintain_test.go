@@ -449,6 +449,30 @@ func TestAgesAreBounded(t *testing.T) {
 	}
 }
 
+// The ages of a look-up that was dropped do not keep those of others from being counted.
+func TestAgesMakeRoom(t *testing.T) {
+	b := setup(t, Settings{Visits: 2}, nil)
+	dropped := *b.l
+	dropped.Rewrite.Table = "t_by_another"
+	see := func(l *match.LookUp, id int64) (time.Duration, bool) {
+		return b.m.visits.age(&entry{lookup: l, value: []byte("v"), id: id}, b.m.Uptime)
+	}
+	see(&dropped, 1)
+	see(b.l, 2)
+	b.uptime += 5 * 24 * time.Hour
+	see(b.l, 2)
+	if _, noted := see(b.l, 3); noted {
+		t.Error("what was looked at a few days ago is forgotten")
+	}
+	b.uptime += 3 * 24 * time.Hour
+	if _, noted := see(b.l, 3); !noted || b.m.visits.len() != 2 {
+		t.Errorf("nothing made room; %d are kept", b.m.visits.len())
+	}
+	if age, _ := see(b.l, 2); age != 8*24*time.Hour {
+		t.Errorf("what is looked at is %v old", age)
+	}
+}
+
 // Where a tombstone goes soon, what has expired or was deleted is no evidence.
 func TestExpiringIsNoEvidence(t *testing.T) {
 	for grace, want := range map[int]int{864000: 0, 60: 1, 0: 1} {
@@ -508,6 +532,39 @@ func TestPendingRows(t *testing.T) {
 	}
 	if _, ok := b.m.Candidates(b.l); ok {
 		t.Error("too many are read each time")
+	}
+}
+
+// settling is a session by which something happens when an answer with rows has just been read.
+type settling struct {
+	exec.Session
+	then func()
+}
+
+func (s *settling) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
+	a, err := s.Session.Query(ctx, q)
+	if then := s.then; then != nil && len(a.Rows) > 0 {
+		s.then = nil
+		then()
+	}
+	return a, err
+}
+
+// A row that is settled while those of an earlier process are looked for is none of theirs.
+func TestOwnPendingRowsAreNotFoundAgain(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	ctx := context.Background()
+	u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte("p")}}}
+	b.must(b.m.BeginUnknown(ctx, u, gocql.One))
+	settled := false
+	b.m.Session = &settling{b.m.Session, func() {
+		settled = true
+		b.m.EndUnknown(u, kind.Refused, kind.Level{Consistency: gocql.One})
+		b.drain()
+	}}
+	b.must(b.m.LoadPending(ctx, b.l))
+	if keys, _ := b.m.Candidates(b.l); len(keys) != 0 || !settled {
+		t.Errorf("%d candidates", len(keys))
 	}
 }
 

@@ -196,6 +196,9 @@ func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
 		m.changePending(l, func(list []pendingRow) []pendingRow {
 			for _, row := range a.Rows {
 				id, _ := exec.Int64(row[len(l.Key)])
+				if m.gave(id) { // it is in the list, or was settled since it was read
+					continue
+				}
 				if !slices.ContainsFunc(list, func(r pendingRow) bool { return r.id == id }) {
 					list = append(list, pendingRow{key: row[:len(l.Key)], id: id, left: true, seen: m.visits.now(m.Uptime)})
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // the entry with its writetime, and is counted by this process's monotonic clock and those of the processes before it, so
 // it is never more than what has passed: clocks that are stepped, and times without a process, only make it less.
 //
-// What is kept is bounded: a hash of each entry. Of more, the age begins to be counted when others have gone.
+// What is kept is bounded: a hash of each entry. Of more, the age begins to be counted when others have gone: those of look-ups at which nobody has looked for a week (they were
+// dropped, or stand still) make room.
 type visits struct {
 	mu      sync.Mutex
 	earlier time.Duration // counted by earlier processes
@@ -30,7 +32,11 @@ type tableVisits struct {
 	met  map[visit]struct{}      // by the sweep under way; nil: there is none
 
 	began time.Duration // the latest sweep, by the sweeper's clock
+	used  time.Duration // when somebody last looked at an entry of it
 }
+
+// unused is after how long the ages of a look-up at which nobody looks make room for others'.
+const unused = 7 * 24 * time.Hour
 
 // visit is a hash of an entry and its writetime.
 type visit [16]byte
@@ -59,7 +65,8 @@ func (v *visits) now(uptime func() time.Duration) time.Duration {
 	return v.earlier + uptime()
 }
 
-func (v *visits) of(table string) *tableVisits {
+// of is what is known of a look-up at which somebody looks now.
+func (v *visits) of(table string, now time.Duration) *tableVisits {
 	t := v.tables[table]
 	if t == nil {
 		if v.tables == nil {
@@ -68,14 +75,30 @@ func (v *visits) of(table string) *tableVisits {
 		t = &tableVisits{seen: map[visit]time.Duration{}}
 		v.tables[table] = t
 	}
+	t.used = now
 	return t
+}
+
+// room tells whether one more can be kept, and forgets others for it.
+func (v *visits) room(now time.Duration) bool {
+	if v.known >= v.most {
+		maps.DeleteFunc(v.tables, func(_ string, t *tableVisits) bool {
+			old := now-t.used > unused
+			if old {
+				v.known -= len(t.seen)
+			}
+			return old
+		})
+	}
+	return v.known < v.most
 }
 
 // age notes that an entry was seen, and returns since when it is known; noted is false if there is no room.
 func (v *visits) age(e *entry, uptime func() time.Duration) (age time.Duration, noted bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	t, name, now := v.of(e.lookup.LookUpName()), e.visit(), v.earlier+uptime()
+	name, now := e.visit(), v.earlier+uptime()
+	t := v.of(e.lookup.LookUpName(), now)
 	if t.met != nil {
 		t.met[name] = struct{}{}
 	}
@@ -83,7 +106,7 @@ func (v *visits) age(e *entry, uptime func() time.Duration) (age time.Duration, 
 	if ok {
 		return now - first, true
 	}
-	if v.known >= v.most {
+	if !v.room(now) {
 		return 0, false
 	}
 	t.seen[name] = now
@@ -95,7 +118,8 @@ func (v *visits) age(e *entry, uptime func() time.Duration) (age time.Duration, 
 func (v *visits) sweep(l *match.LookUp, uptime func() time.Duration) time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.earlier + uptime() - v.of(l.LookUpName()).began
+	now := v.earlier + uptime()
+	return now - v.of(l.LookUpName(), now).began
 }
 
 // BeginSweep says that all entries of a look-up are about to be looked at. EndSweep forgets the ages of those that were not met
@@ -103,8 +127,9 @@ func (v *visits) sweep(l *match.LookUp, uptime func() time.Duration) time.Durati
 func (m *Maintainer) BeginSweep(l *match.LookUp) {
 	m.visits.mu.Lock()
 	defer m.visits.mu.Unlock()
-	t := m.visits.of(l.LookUpName())
-	t.met, t.began = map[visit]struct{}{}, m.visits.earlier+m.Uptime()
+	now := m.visits.earlier + m.Uptime()
+	t := m.visits.of(l.LookUpName(), now)
+	t.met, t.began = map[visit]struct{}{}, now
 }
 
 // EndSweep ends what BeginSweep began.
@@ -112,7 +137,7 @@ func (m *Maintainer) EndSweep(l *match.LookUp) {
 	v := &m.visits
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	t := v.of(l.LookUpName())
+	t := v.of(l.LookUpName(), v.earlier+m.Uptime())
 	if t.met == nil {
 		return
 	}
@@ -174,7 +199,7 @@ func (m *Maintainer) RestoreAges(raw []byte) error {
 	defer v.mu.Unlock()
 	v.earlier = max(d.Clock-m.Uptime(), 0)
 	for table, entries := range d.Tables {
-		t := v.of(table)
+		t := v.of(table, v.earlier+m.Uptime())
 		for b := entries; len(b) >= visitSize && v.known < v.most; b = b[visitSize:] {
 			t.seen[visit(b[:len(visit{})])] = time.Duration(binary.BigEndian.Uint32(b[len(visit{}):])) * time.Second
 			v.known++

@@ -2,11 +2,9 @@ package match
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -76,14 +74,8 @@ func (r *Read) AskedValues(v kind.Values) [][]byte {
 	return out
 }
 
-// Asked says what a request asks for, by its bytes: "email = 0x61".
-func (r *Read) Asked(v kind.Values) string {
-	var all []string
-	for i, value := range r.AskedValues(v) {
-		all = append(all, fmt.Sprintf("%s = 0x%x", r.LookUp.Asked[i].Name, value))
-	}
-	return strings.Join(all, ", ")
-}
+// Asked says what a request asks for, as At does.
+func (r *Read) Asked(v kind.Values) string { return At(r.LookUp.Asked, r.AskedValues(v)) }
 
 // CompileRead compiles a SELECT. The fingerprint is checked too: what nobody approved is not answered.
 func (l *LookUp) CompileRead(st cql.Statement, keyspace string) (*Read, *condition.Refusal) {

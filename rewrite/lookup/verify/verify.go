@@ -4,16 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/dchest/siphash"
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
@@ -371,7 +370,7 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, ke
 			continue
 		}
 		r.Missing++
-		r.Sample = append(r.Sample, describe(value, key))
+		r.Sample = append(r.Sample, describe(l, value, key))
 		if err := c.Maintainer.Repair(ctx, l, value, key); err != nil {
 			return err
 		}
@@ -388,7 +387,7 @@ func (c *Checker) missingElsewhere(ctx context.Context, l *match.LookUp, value [
 		return err
 	}
 	r.Missing++
-	r.Sample = append(r.Sample, describe(value, nil))
+	r.Sample = append(r.Sample, describe(l, value, nil))
 	if err := c.Maintainer.Repair(ctx, l, value, l.StandIn()); err != nil {
 		return err
 	}
@@ -412,11 +411,11 @@ func (c *Checker) orphan(ctx context.Context, l *match.LookUp, value []byte, key
 	return nil
 }
 
-// describe names a row by its bytes in hexadecimal: value, then key.
-func describe(value []byte, key [][]byte) string {
-	parts := []string{hex.EncodeToString(value[:min(len(value), 32)])}
-	for _, k := range key {
-		parts = append(parts, hex.EncodeToString(k[:min(len(k), 32)]))
+// describe names a row that lacks its entry: by its value, which is the look-up's partition, and by its own partition, unless only the value is known.
+func describe(l *match.LookUp, value []byte, key [][]byte) string {
+	text := match.At([]schema.Column{l.By}, [][]byte{value})
+	if key != nil {
+		text += ", " + match.At(l.Key[:l.Partition], key[:l.Partition])
 	}
-	return strings.Join(parts, " ")
+	return text
 }

@@ -56,7 +56,7 @@ func TestPass(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(r, "what") {
 			case 0:
 				entry = false
-				missing = append(missing, describe(v, [][]byte{p, c}))
+				missing = append(missing, describe(l, v, [][]byte{p, c}))
 			case 1:
 				base = false
 				orphans++

@@ -1,0 +1,108 @@
+package infer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Of two tables with the same rows, which are called by several columns, the one with fewer of them has the key: by what the other one is sorted is an attribute. What has more rows
+// than its key can tell apart is something else: each hour's value, beside the latest.
+func TestTheSmallerKeyIsTheKey(t *testing.T) {
+	for _, c := range []struct {
+		rows float64
+		want string
+	}{{9000, "scores+board"}, {30000, "board scores"}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		one := traffic.Say("INSERT INTO board (game, points, player) VALUES (?, ?, ?)", 500, 900, 0)
+		other := traffic.Say("INSERT INTO scores (player, game, points) VALUES (?, ?, ?)", 500, 900, 0)
+		traffic.Together(one, other, [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 0})
+		m, err := infer.Infer(traffic.Snapshot(), single("ks",
+			infertest.Table("ks", "board", "game uuid", "points int, player uuid"), infertest.Table("ks", "scores", "player uuid", "game uuid", "points int")),
+			[]schema.Stats{
+				infertest.Measured("ks", "board", c.rows, 100, "game 100 16", "points 3000 4", "player 1500 16"),
+				infertest.Measured("ks", "scores", 9000, 1500, "game 100 16", "points 3000 4", "player 1500 16"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%.0f rows: %s, want %s", c.rows, got, c.want)
+		}
+	}
+}
+
+// A slot is called by its shop, its shelf and a number there. Slots by what is in them have all of these in their primary key, under names that say nothing, are read next to
+// them, and are as many: they are the same slots. What is counted in slots is more, or less.
+func TestCopiesByKeysThatTravel(t *testing.T) {
+	for _, c := range []struct {
+		rows float64
+		want string
+	}{{8000, "t1+t2 t3"}, {5000, "t1 t2 t3"}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		list := traffic.Say("SELECT b2, b3, b4 FROM t2 WHERE b1 = ?", 1000, 900, 4)
+		slot := traffic.Say("SELECT a4 FROM t1 WHERE a1 = ? AND a2 = ? AND a3 = ?", 1000, 900, 1)
+		product := traffic.Say("SELECT c2 FROM t3 WHERE c1 = ?", 1000, 900, 1)
+		for i, column := range []string{"b2", "b3", "b4"} {
+			traffic.Feed(list, "t2", column, slot, "t1", []string{"a1", "a2", "a3"}[i], all(i, feed.NPlusOne))
+		}
+		traffic.Feed(slot, "t1", "a4", product, "t3", "c1", all(0, feed.Single))
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 200 {
+			rows.Add("t2", "b1", fmt.Sprint("product ", i%80))
+			rows.Add("t3", "c1", fmt.Sprint("product ", i%100), "c2", fmt.Sprint("name ", i%100))
+		}
+		snapshot := traffic.Snapshot()
+		snapshot.Profiles = rows.Document()
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "t1", "a1 int, a2 int", "a3 int", "a4 text"), infertest.Table("ks", "t2", "b1 text", "b2 int, b3 int, b4 int"), infertest.Table("ks", "t3", "c1 text", "", "c2 text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "t1", 8000, 1800, "a1 150 4", "a2 12 4", "a3 9 4", "a4 100 9"),
+				infertest.Measured("ks", "t2", c.rows, 100, "b1 100 9", "b2 150 4", "b3 12 4", "b4 9 4"), infertest.Measured("ks", "t3", 100, 100, "c1 100 9", "c2 100 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%.0f rows: %s, want %s", c.rows, got, c.want)
+		}
+	}
+}
+
+// A table of twelve metrics is known by its texts as one of a thousand is, if half of them were seen and nothing else is in the column; numbers as texts are in everything.
+func TestTablesOfFewTexts(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		keys, others int
+		made         bool
+		want         bool
+	}{{"all", 12, 0, false, true}, {"others too", 12, 12, false, false}, {"six", 6, 0, false, false}, {"numbers", 12, 0, true, false}} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 600 {
+			value := i % (c.keys + c.others)
+			if c.made {
+				rows.Made("alarms", "a2", "integer", "", fmt.Sprint(value))
+				rows.Made("metrics", "m1", "integer", "", fmt.Sprint(value%c.keys))
+				continue
+			}
+			rows.Add("alarms", "a1", fmt.Sprint("alarm ", i), "a2", fmt.Sprint("text ", value))
+			rows.Add("metrics", "m1", fmt.Sprint("text ", value%c.keys))
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		n := float64(c.keys)
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "alarms", "a1 uuid", "", "a2 text"), infertest.Table("ks", "metrics", "m1 text", "", "unit int")),
+			[]schema.Stats{infertest.Measured("ks", "alarms", 3000, 3000, "a1 3000 16", fmt.Sprintf("a2 %d 9", c.keys)), infertest.Measured("ks", "metrics", n, n, fmt.Sprintf("m1 %g 9", n), "unit 5 4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(related(m), "-> Metric"); got != c.want {
+			t.Errorf("%s: %q", c.name, related(m))
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package infer
+
+import (
+	"slices"
+
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// This file knows what the names of tables and columns say beside each other: what is common to many is said of none.
+
+// leastScheme is how many tables' names have to begin with a word for it to be a scheme's: lkp_country, lkp_currency, lkp_unit.
+const leastScheme = 3
+
+// shorten finds the nouns of tables without the word that a scheme of names puts before all of them. A word that is a table's noun itself is none: order_lines are lines
+// of orders.
+func (b *modeller) shorten() {
+	type word struct{ keyspace, first string }
+	begin, nouns := map[word]int{}, map[string]int{}
+	for _, s := range b.sources {
+		nouns[title(s.noun)]++
+		if len(s.noun) > 1 {
+			begin[word{s.name.keyspace, s.noun[0]}]++
+		}
+	}
+	for _, s := range b.sources {
+		if len(s.noun) > 1 && begin[word{s.name.keyspace, s.noun[0]}] >= leastScheme && nouns[title(s.noun[:1])] == 0 && nouns[title([]string{singular(s.noun[0])})] == 0 && nouns[title(s.noun[1:])] == 0 {
+			s.short = s.noun[1:]
+		}
+	}
+}
+
+// called tells whether words are what a row of a table is.
+func (s *source) called(list []string) bool {
+	return same(list, s.noun) || len(s.short) > 0 && same(list, s.short)
+}
+
+// anyones tells whether the name of a column, that another table's key has too, is one that anything may have: of numbers, which are alike everywhere, it is all there is, and
+// says nothing if columns of other types have it, or if it is all of both tables' keys and neither is called after it (pk, row_id).
+func (b *modeller) anyones(src *source, c schema.Column, to *source) bool {
+	if !dense(c.Type) || src == to {
+		return false
+	}
+	n, one, other := b.name(c.Name), src.schema.PrimaryKey(), to.schema.PrimaryKey()
+	if !n.identifies && b.types[c.Name] > 1 {
+		return true
+	}
+	return len(one) == 1 && len(other) == 1 && one[0].Name == c.Name && !to.called(n.subject) && !endsIn(to.noun, n.subject) && !begins(src.noun, to.noun) && !begins(to.noun, src.noun)
+}
+
+// begins tells whether a noun begins with another one, whatever their number: players_online are players.
+func begins(noun, with []string) bool {
+	if len(noun) < len(with) {
+		return false
+	}
+	for i, w := range with {
+		if singular(noun[i]) != singular(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// likened finds what a column leads to by the company that it is in: where home_team and away_team lead to teams, winner_team does, as far as its values do not speak
+// against that.
+func (b *modeller) likened(src *source, c schema.Column) (*source, proof) {
+	own := b.name(c.Name).words
+	if len(own) < 2 || !b.tells(c.Name) || src.keyed(c.Name) || !slices.ContainsFunc(own[1:], func(w string) bool { return !marks[w] }) {
+		return nil, nil
+	}
+	for _, t := range b.targets(src, c) {
+		for _, column := range src.holding() {
+			h, as := src.held[column], src.schema.Column(column)
+			if as == nil || h.to != t.to || h.part != nil || as.Type != c.Type || t.denied() {
+				continue
+			}
+			if words := b.name(column).words; len(words) != len(own) || !slices.Equal(words[1:], own[1:]) {
+				continue
+			}
+			t.proof.add("name", 1, "%s is called like %s, which leads there", c.Name, column)
+			if t.proof.probability() >= Probable {
+				return t.to, t.proof
+			}
+		}
+	}
+	return nil, nil
+}
+
+// denied tells whether what was seen of values speaks against a column leading to a table.
+func (t *target) denied() bool { return t.proof.odds("size") < 0 || t.proof.odds("values") < 0 }

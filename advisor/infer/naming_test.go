@@ -1,0 +1,134 @@
+package infer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Numbers are alike everywhere, so that a key's name is all that two tables of them have in common. It says that they are of one thing only if it says of what: pk does
+// not, nor does a name that columns of other types have.
+func TestNamesThatAnythingHas(t *testing.T) {
+	for _, c := range []struct{ key, players, teams, want string }{
+		{"pk", "players", "teams", "players teams"},
+		{"row_id", "players", "teams", "players teams"},
+		{"player_id", "players", "player_scores", "players+player_scores"},
+		{"pk", "players", "players_online", "players+players_online"},
+	} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", c.players, c.key+" int", "", "nick text", "born int", "mail text"), infertest.Table("ks", c.teams, c.key+" int", "", "title text")),
+			[]schema.Stats{
+				infertest.Measured("ks", c.players, 1500, 1500, c.key+" 1500 4", "nick 1400 8", "born 60 4", "mail 1500 9"),
+				infertest.Measured("ks", c.teams, 1480, 1480, c.key+" 1480 4", "title 1300 8"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s of %s and %s: %s, want %s", c.key, c.players, c.teams, got, c.want)
+		}
+	}
+}
+
+// In a primary key a number leads to the key that is called like it, unless columns of other types are called so, too.
+func TestNamesOfSeveralTypes(t *testing.T) {
+	for _, c := range []struct {
+		other, want string
+	}{{"note text", "Line.lot -> Lot"}, {"lot text", ""}} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "lots", "lot int", "", "title text"), infertest.Table("ks", "lines", "lot int", "line_no int", "amount int"),
+			infertest.Table("ks", "others", "other_id uuid", "", c.other)),
+			[]schema.Stats{
+				infertest.Measured("ks", "lots", 300, 300, "lot 300 4", "title 290 9"),
+				infertest.Measured("ks", "lines", 2000, 290, "lot 290 4", "line_no 12 4", "amount 90 4"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := related(m); got != c.want {
+			t.Errorf("with %s: %q, want %q", c.other, got, c.want)
+		}
+	}
+}
+
+// The word that a scheme of names puts before all tables says nothing of any, unless it is a table's own.
+func TestSchemesOfNames(t *testing.T) {
+	for _, c := range []struct {
+		first string
+		want  bool
+	}{{"lkp_", true}, {"item_", false}, {"", true}} {
+		tables := []schema.Table{infertest.Table("ks", "items", "item_id uuid", "", "reason_id uuid")}
+		for _, name := range []string{"reasons", "units", "colours"} {
+			tables = append(tables, infertest.Table("ks", c.first+name, "code uuid", "", "label text"))
+		}
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks", tables...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(related(m), "Item.reason -> "); got != c.want {
+			t.Errorf("%q: %q", c.first, related(m))
+		}
+	}
+}
+
+// Where home_team and away_team are followed to teams, winner_team leads there, though nobody follows it; not if it has more values than there are teams, and not for a name
+// that has a mark of an identifier alone in common.
+func TestNamesInCompany(t *testing.T) {
+	for _, c := range []struct {
+		column, followed string
+		distinct         int
+		want             bool
+	}{{"winner_team", "home_team", 180, true}, {"winner_team", "home_team", 900, false}, {"referee_id", "home_id", 180, false}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		match := traffic.Say(fmt.Sprintf("SELECT %s, %s FROM matches WHERE match_id = ?", c.followed, c.column), 1000, 900, 1)
+		team := traffic.Say("SELECT name FROM teams WHERE number = ?", 1000, 900, 1)
+		traffic.Feed(match, "matches", c.followed, team, "teams", "number", all(0, feed.Single))
+		m, err := infer.Infer(traffic.Snapshot(), single("ks",
+			infertest.Table("ks", "matches", "match_id uuid", "", c.followed+" int", c.column+" int"), infertest.Table("ks", "teams", "number int", "", "name text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "matches", 4000, 4000, "match_id 4000 16", c.followed+" 180 4", fmt.Sprintf("%s %d 4", c.column, c.distinct)),
+				infertest.Measured("ks", "teams", 180, 180, "number 180 4", "name 180 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		role, _, _ := strings.Cut(c.column, "_id")
+		if got := strings.Contains(related(m), "Match."+role+" -> Team"); got != c.want {
+			t.Errorf("%+v: %s", c, related(m))
+		}
+	}
+}
+
+// Whom a post is put into the feed of comes from the list of who follows, and leads to people as that does, though nobody reads the person; not if it has more values than there are people.
+func TestValuesFollowedOn(t *testing.T) {
+	for _, c := range []struct {
+		distinct int
+		want     bool
+	}{{1800, true}, {9000, false}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		fans := traffic.Say("SELECT f2 FROM fans WHERE f1 = ?", 1000, 900, 5)
+		person := traffic.Say("SELECT name FROM people WHERE p1 = ?", 1000, 900, 1)
+		home := traffic.Say("INSERT INTO home (h1, h2, h3) VALUES (?, ?, ?)", 1000, 900, 0)
+		traffic.Feed(fans, "fans", "f2", person, "people", "p1", all(0, feed.NPlusOne))
+		write := all(0, feed.NPlusOne)
+		write.SupportRead = true
+		traffic.Feed(fans, "fans", "f2", home, "home", "h1", write)
+		m, err := infer.Infer(traffic.Snapshot(), single("ks",
+			infertest.Table("ks", "people", "p1 bigint", "", "name text"), infertest.Table("ks", "fans", "f1 bigint", "f2 bigint", "since timestamp"), infertest.Table("ks", "home", "h1 bigint", "h2 timeuuid", "h3 text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "people", 2000, 2000, "p1 2000 8", "name 2000 9"), infertest.Measured("ks", "fans", 6000, 1500, "f1 1500 8", "f2 1700 8", "since 6000 8"),
+				infertest.Measured("ks", "home", 20000, float64(c.distinct), fmt.Sprintf("h1 %d 8", c.distinct), "h2 15000 16", "h3 4 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(related(m), "Home.h1 -> People"); got != c.want {
+			t.Errorf("%d different: %s", c.distinct, related(m))
+		}
+	}
+}
