@@ -208,9 +208,9 @@ func (s *Step) Text(name func(*model.Table) string) string {
 	return b.String()
 }
 
-// called is what the table of a step calls a field: of the application's own tables the column, else the attribute.
+// called is what the table of a step calls a field: the column, where the table says how its columns are called, else the attribute.
 func (s *Step) called(f model.Field) string {
-	if s.Table != nil && s.Table.Existing {
+	if s.Table != nil {
 		for _, own := range []model.Field{f, s.As.Column(f)} {
 			if column, ok := s.Table.Columns[own]; ok {
 				return column

@@ -140,7 +140,7 @@ func tokenCommand() *cobra.Command {
 		Long: `Each person, and each program, has a token of its own: the audit trail names it, and it can be revoked without the others. Roles:
 
 viewer    reads
-operator  approves, rejects, rolls back, resumes, verifies
+operator  approves, dismisses, rolls back, resumes, verifies
 admin     makes and revokes tokens, drops, bypasses, says what is sampled, reads pprof
 
 A command takes its token from --token or HELENUS_ADMIN_TOKEN; without either, the one in the state directory, which is the first

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,6 +192,11 @@ func movedMark(ctx context.Context, s state, m *store.Moved) (bool, error) {
 	return err == nil, err
 }
 
+// beats tells from what a member said at two moments whether it runs. One that says nothing any more was silenced by the others, who found it gone.
+func beats(before, after json.RawMessage) bool {
+	return after != nil && !bytes.Equal(before, after)
+}
+
 // watchFor is for how long it is looked whether members beat.
 const watchFor = 6 * time.Second
 
@@ -217,7 +223,7 @@ func (m *mover) nobodyRuns(ctx context.Context, shared *keyspace.Store) error {
 		var e fleet.Entry
 		_ = json.Unmarshal(d.Raw, &e) // its id says enough
 		switch name := d.ID + " at " + e.Address; {
-		case string(before[d.ID]) != string(after[d.ID]):
+		case beats(before[d.ID], after[d.ID]):
 			run = append(run, name)
 		case !slices.Contains(m.dead, d.ID):
 			silent = append(silent, name)

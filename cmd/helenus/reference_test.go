@@ -46,6 +46,7 @@ Every command, in the order of the alphabet, as ` + "`helenus COMMAND --help`" +
 variable (HELENUS_ADMIN, HELENUS_STATE_DIR) says where else. A context is used whole: its token is shown to no other server.
 
 **Forms.** ` + "`-o table`" + ` is for people, ` + "`wide`" + ` has all columns and cuts nothing, ` + "`json`" + ` and ` + "`yaml`" + ` are what the API answers, for programs; ` + "`--json`" + ` is short for ` + "`-o json`" + `.
+What goes wrong is said in words on standard error, in every form, and what kind of thing it is by the exit code; standard output has a whole document or none.
 
 **Orders.** ` + "`--dry-run`" + ` says what an order would do, with the numbers that the console shows beside its button, and does nothing. What drops a table asks, at a terminal, to type its name; elsewhere it needs ` + "`--yes`" + `.
 

@@ -122,6 +122,7 @@ type helenus struct {
 	closing   sync.Once
 
 	refreshing sync.Mutex    // orders readings of the schema
+	unnamed    sync.Once     // tells of keyspaces that are not there
 	stale      chan struct{} // holds one token when the schema must be read again
 	lost       chan string   // holds why the state was lost while the process runs
 }
@@ -204,8 +205,23 @@ func (h *helenus) refresh(ctx context.Context) error {
 	s, err := h.live.Refresh(ctx)
 	if err == nil {
 		seen(s)
+		h.unnamed.Do(func() {
+			if missing := absent(s, h.settings.Keyspaces); len(missing) > 0 {
+				h.log.Warn("the setting keyspaces names what is not there: nothing is advised on it unless it is made", "missing", missing)
+			}
+		})
 	}
 	return err
+}
+
+// absent are the keyspaces that are to be advised on and are not there.
+func absent(s *schema.Schema, named []string) (list []string) {
+	for _, name := range named {
+		if s.Keyspace(name) == nil {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // assemble wires the parts. Nothing listens yet but the admin API, so that a taken port is an error at once.

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/helenus-db/helenus/capture/schema"
 )
 
 // TestWrongInputSaysWhatToDo: what an operator types wrong is answered at once, with the exit code of its kind, and with what would be right.
@@ -56,6 +60,30 @@ func TestWhyIsSaidAlike(t *testing.T) {
 		}
 	}
 	look(root())
+}
+
+// TestSilencedMemberDoesNotRun: a member that died and was silenced just now is not one to be stopped.
+func TestSilencedMemberDoesNotRun(t *testing.T) {
+	one, two := json.RawMessage(`{"counter":1}`), json.RawMessage(`{"counter":2}`)
+	for _, c := range []struct {
+		before, after json.RawMessage
+		runs          bool
+	}{{one, two, true}, {nil, one, true}, {one, one, false}, {one, nil, false}, {nil, nil, false}} {
+		if beats(c.before, c.after) != c.runs {
+			t.Errorf("%s, then %s: runs %t", c.before, c.after, !c.runs)
+		}
+	}
+}
+
+// TestKeyspacesThatAreNotThere: one that is mistyped would have no advice for ever, without a word.
+func TestKeyspacesThatAreNotThere(t *testing.T) {
+	s := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "shop"}}}
+	if got := absent(s, []string{"shop", "shp"}); !slices.Equal(got, []string{"shp"}) {
+		t.Errorf("%q", got)
+	}
+	if got := absent(s, nil); got != nil {
+		t.Errorf("all: %q", got)
+	}
 }
 
 func TestSpansTakeDays(t *testing.T) {

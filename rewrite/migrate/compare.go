@@ -33,8 +33,13 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		return err
 	}
 	own := false // we can ask by ourselves
+	toAsk := 0
 	for _, sample := range samples {
-		refused, err := m.sample(ctx, r, sample)
+		toAsk += len(sample.Requests)
+	}
+	for _, sample := range samples {
+		toAsk -= len(sample.Requests)
+		refused, err := m.sample(ctx, r, sample, toAsk)
 		if err != nil {
 			return err
 		}
@@ -52,7 +57,7 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 		shadowed := before + max(m.Now().Sub(begun), 0)
 		left := m.settings.ShadowFor - shadowed
 		compared, over := have.Earlier+have.Compared, left <= 0
-		m.comparedSoFar(r)
+		m.comparedSoFar(r, 0)
 		if own {
 			m.atMost(r, left)
 		}
@@ -83,10 +88,11 @@ func (m *Manager) shadow(ctx context.Context, r *run) error {
 	}
 }
 
-// comparedSoFar shows how many of the reads that are wanted were compared.
-func (m *Manager) comparedSoFar(r *run) {
+// comparedSoFar shows how many of the reads that are wanted were compared: as many of the application's as were asked for, and all that we have to ask by ourselves yet.
+func (m *Manager) comparedSoFar(r *run, toAsk int) {
 	have := r.get()
-	m.progress(r, "reads compared", have.Earlier+have.Compared, m.settings.ShadowReads)
+	compared := have.Earlier + have.Compared
+	m.progress(r, "reads compared", compared, max(m.settings.ShadowReads, compared+int64(toAsk)))
 }
 
 // askAgain asks for the statements alone that Cassandra refused: it may answer them now.
@@ -98,21 +104,21 @@ func (m *Manager) askAgain(ctx context.Context, r *run) error {
 	samples, err := fitted.Samples(ctx, m.settings.ShadowSelf, m.settings.Read)
 	for _, sample := range samples {
 		if err == nil && refused[sample.Statement] != "" {
-			_, err = m.sample(ctx, r, sample)
+			_, err = m.sample(ctx, r, sample, 0)
 		}
 	}
 	return err
 }
 
 // sample asks by ourselves, both ways. If Cassandra refuses the statement, for every request for which it was asked, as one alone may have a value that is none, the
-// statement is set aside, and what Cassandra says returned; if it answers, or fails in the attempt, the statement is the change's.
-func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample) (refused, err error) {
+// statement is set aside, and what Cassandra says returned; if it answers, or fails in the attempt, the statement is the change's. toAsk are those of the samples after it.
+func (m *Manager) sample(ctx context.Context, r *run, sample kind.Sample, toAsk int) (refused, err error) {
 	var left []kind.Request // for which the original fails
 	before := r.get().ByOwn
-	for _, q := range sample.Requests {
+	for i, q := range sample.Requests {
 		if len(left) < failing {
 			err := m.compare(ctx, r, sample.Read, q, nil, &r.m.ByOwn)
-			m.comparedSoFar(r) // a hundred scans of a large table take minutes
+			m.comparedSoFar(r, toAsk+len(sample.Requests)-i-1) // a hundred scans of a large table take minutes
 			switch {
 			case originalFails(err):
 			case originalRefused(err):

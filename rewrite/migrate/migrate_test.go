@@ -148,6 +148,22 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// TestComparedSoFar: what Helenus has to ask by itself is done before a change serves, so nothing is whole before it, however many reads of the application were compared.
+func TestComparedSoFar(t *testing.T) {
+	for _, c := range []struct {
+		compared int64
+		toAsk    int
+		total    int64
+	}{{0, 99, 99}, {50, 60, 110}, {50, 0, 50}, {10, 0, 50}, {70, 0, 70}} {
+		m := New(Parts{Now: time.Now}, Settings{ShadowReads: 50})
+		r := &run{m: Change{State: Shadow, Compared: c.compared}}
+		m.comparedSoFar(r, c.toAsk)
+		if p := r.m.Progress; p.Done != c.compared || p.Total != c.total || (p.Ratio == 1) != (c.toAsk == 0 && c.compared >= 50) {
+			t.Errorf("%d compared, %d to ask: %+v", c.compared, c.toAsk, p)
+		}
+	}
+}
+
 // TestAtMost: comparing that goes by what the application reads has an end by the clock, also when too little comes to foretell one.
 func TestAtMost(t *testing.T) {
 	begun := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
