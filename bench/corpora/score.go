@@ -81,7 +81,9 @@ func (v variant) run(own bool) *observed {
 	think := map[int]time.Duration{1: 5 * time.Millisecond, 8: 20 * time.Millisecond, 64: 60 * time.Millisecond, 512: 300 * time.Millisecond}[v.threads]
 	chores := s.chores(v.app.pages)
 	if v.app.grown != nil {
-		chores, s.troubles = v.app.grown(s), usual
+		if chores, s.troubles = v.app.grown(s), usual; v.app.troubles != nil {
+			s.troubles = *v.app.troubles
+		}
 	}
 	s.run(chores, v.threads, statements+v.threads*40, think)
 	o.snapshot = s.capture()
