@@ -55,7 +55,8 @@ type site struct {
 	tables     []*table
 	dao        bool // one statement for each table, SELECT *
 	random     *rand.Rand
-	statements map[string]*statement
+	statements map[string]*statement // by fingerprint
+	texts      map[string]*statement
 	out        []*trace.Execution
 	batches    uint64
 	writes     map[string]float64 // conceptual writes
@@ -165,12 +166,16 @@ func (st *statement) beyond(producers map[*statement]bool) bool {
 
 // prepared returns the statement of a text.
 func (s *site) prepared(text string, t *table, results, where, sets []column, list bool) *statement {
-	if st := s.statements[text]; st != nil {
+	if st := s.texts[text]; st != nil {
 		return st
 	}
 	fingerprint, normalised, parsed, err := cql.FingerprintText(text, s.keyspace)
 	if err != nil {
 		panic(fmt.Sprintf("corpora: %s: %v", text, err)) // a fault of this package
+	}
+	if st := s.statements[fingerprint.String()]; st != nil { // with another number in it, as of LIMIT
+		s.texts[text] = st
+		return st
 	}
 	st := &statement{
 		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, followed: map[int]map[origin]map[uint32]bool{}, consumption: map[*statement]float64{}, joined: map[origin]bool{},
@@ -194,7 +199,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 	for _, c := range results {
 		st.trace.Results = append(st.trace.Results, s.describe(t, c))
 	}
-	s.statements[text] = st
+	s.statements[fingerprint.String()], s.texts[text] = st, st
 	return st
 }
 

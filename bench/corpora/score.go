@@ -74,7 +74,7 @@ func (v variant) run(own bool) *observed {
 		names.restore(tables)
 	}
 	s := &site{
-		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, writes: map[string]float64{},
+		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, texts: map[string]*statement{}, writes: map[string]float64{},
 		paged: map[string]uint64{}, caches: map[string]map[int]int64{},
 	}
 	o := &observed{site: s, schema: schemaOf(w, v.app.name, tables), stats: measured(w, v.app.name, tables)}
