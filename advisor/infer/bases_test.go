@@ -106,3 +106,59 @@ func TestTablesOfFewTexts(t *testing.T) {
 		}
 	}
 }
+
+// Orders and those of former years are called alike and numbered alike, but by other numbers, of which enough were seen to know that none is among the other's.
+func TestNumbersOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		first int // number of the old ones
+		want  string
+	}{{1, "orders+orders_archive"}, {900_000, "orders orders_archive"}} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 400 {
+			rows.Add("orders", "order_id", fmt.Sprint("number ", 1+i), "total", fmt.Sprint("total ", i))
+			rows.Add("orders_archive", "order_id", fmt.Sprint("number ", c.first+i), "total", fmt.Sprint("old total ", i))
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "orders", "order_id bigint", "", "total int"), infertest.Table("ks", "orders_archive", "order_id bigint", "", "total int")),
+			[]schema.Stats{infertest.Measured("ks", "orders", 1000, 1000, "order_id 1000 8", "total 900 4"), infertest.Measured("ks", "orders_archive", 1000, 1000, "order_id 1000 8", "total 900 4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("from %d on: %s, want %s", c.first, got, c.want)
+		}
+	}
+}
+
+// What is set of a user is asked for by the number that what is counted of the user was asked for by, and that one by the user's: all three are the user's, though nothing links the first
+// to the user itself, and though it was looked at before the second was known to be.
+func TestCopiesOfCopies(t *testing.T) {
+	for _, linked := range []bool{true, false} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		users := traffic.Say("SELECT name, mail, born FROM users WHERE number = ?", 1000, 900, 1)
+		visits := traffic.Say("SELECT visits FROM visits WHERE of_number = ?", 1000, 900, 1)
+		settings := traffic.Say("SELECT theme, language FROM settings WHERE for_number = ?", 1000, 900, 1)
+		snapshot := traffic.Snapshot()
+		alike := func(sure float64, from, table, column, to, other, key string) {
+			f := all(0, feed.Sibling)
+			f.Confidence = sure
+			f.From, f.To = feed.End{Fingerprint: from, Keyspace: "ks", Table: table, Column: column}, feed.End{Fingerprint: to, Keyspace: "ks", Table: other, Column: key}
+			snapshot.Echoes = append(snapshot.Echoes, f)
+		}
+		alike(1, users, "users", "number", visits, "visits", "of_number")
+		if linked {
+			alike(0.9, visits, "visits", "of_number", settings, "settings", "for_number")
+		}
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "users", "number bigint", "", "name text", "mail text", "born date"),
+			infertest.Table("ks", "visits", "of_number bigint", "", "visits int"), infertest.Table("ks", "settings", "for_number bigint", "", "theme text", "language text")),
+			[]schema.Stats{infertest.Measured("ks", "users", 1500, 1500, "number 1500 8", "name 1400 8", "mail 1500 9", "born 60 4"),
+				infertest.Measured("ks", "visits", 1500, 1500, "of_number 1500 8", "visits 60 4"), infertest.Measured("ks", "settings", 1500, 1500, "for_number 1500 8", "theme 4 4", "language 9 4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); (got == "users+settings+visits" || got == "users+visits+settings") != linked {
+			t.Errorf("linked %v: %s", linked, got)
+		}
+	}
+}

@@ -97,9 +97,9 @@ func (b *modeller) group() {
 		if best.certainty() < Proven {
 			b.askTaken(src, best, second)
 		}
-		src.base, src.copied = best.of, best
-		b.views[best.of] = append(b.views[best.of], src)
+		b.copies(src, best)
 	}
+	b.regroup(bases)
 }
 
 // ungroup takes back of which table one was found to be a copy.
@@ -213,6 +213,13 @@ func (b *modeller) named(c *copied, src, base *source) bool {
 	}
 	c.proof.add("name", 2, "%s is called after %s, and has no columns of its own", src.name.table, base.name.table)
 	c.proof.add("definition", 2, "all of its columns are columns of %s", base.name.table)
+	if x := src.schema.Column(base.key[0]); len(base.key) == 1 && x != nil {
+		for _, e := range b.weigh(src, *x, base, true) {
+			if e.Group == "values" || e.Group == "feed" {
+				c.proof = append(c.proof, e)
+			}
+		}
+	}
 	return true
 }
 
@@ -515,7 +522,7 @@ const doubtful = 0.3
 
 // askCopy asks of a table that is taken for none whether it holds the rows of another one all the same.
 func (b *modeller) askCopy(src *source, list ...*copied) {
-	candidates, none := copies(list)
+	candidates, none := candidatesOf(list)
 	b.ask(Question{
 		Kind: SameEntity, Subject: src.name.String(), Text: fmt.Sprintf("Does %s hold the rows of another table?", src.name), Candidates: candidates,
 	}, "no, it has an entity of its own", none, true)
@@ -523,15 +530,15 @@ func (b *modeller) askCopy(src *source, list ...*copied) {
 
 // askTaken asks of a table that is taken for a copy whether it is one: it is likely, but not proven.
 func (b *modeller) askTaken(src *source, taken *copied, list ...*copied) {
-	candidates, none := copies(append([]*copied{taken}, list...))
+	candidates, none := candidatesOf(append([]*copied{taken}, list...))
 	candidates[0].Used = true
 	b.ask(Question{
 		Kind: IsCopy, Subject: src.name.String(), Text: fmt.Sprintf("Is %s a copy of %s, whose rows it is taken to hold?", src.name, taken.of.name), Candidates: candidates,
 	}, "no, it has an entity of its own", none, false)
 }
 
-// copies are the candidates of what a table may be a copy of, in the order of the list, and how certain it is that it is none.
-func copies(list []*copied) (out []Candidate, none float64) {
+// candidatesOf are the candidates of what a table may be a copy of, in the order of the list, and how certain it is that it is none.
+func candidatesOf(list []*copied) (out []Candidate, none float64) {
 	none = 1
 	for _, c := range list {
 		if p := c.certainty(); p >= doubtful {

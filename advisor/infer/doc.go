@@ -6,11 +6,13 @@
 //	               the same several times does not pile up: P = 1/(1+exp(-sum)), on a prior of -1.
 //	entities       a table holds another table's entity, is a copy, if that one's key is in it, and all of its own primary key says nothing beyond: its
 //	               columns are the other's, partners' keys, times, one of few values, or another name that finds it (copies.go). What has a part of the rows is no base of
-//	               what has all, and of tables that differ by a number in their names (calls_20261119) none is a copy of the other. All others have entities of their own, named by
+//	               what has all, and of tables that differ by a number in their names (calls_20261119) none is a copy of the other; of two with the same rows the one with
+//	               the smaller key is the base. Numbers are a copy's only if their name says of what, or more than it speaks for that (naming.go). All others have entities of their own, named by
 //	               their nouns, or are nothing but two entities' keys (m:n). An entity's key is the part of the primary key that is named after it or
-//	               has each value once, else the whole primary key but what a partner determines (derive.go).
+//	               has each value once, else the whole primary key but what a partner, or the time of a row, determines (derive.go).
 //	relationships  for every other column, key columns too, and every entity with a key of one column of the same type, or of which texts are made (relationship.go, made.go);
-//	               by several columns, by what travels together, or is of one partner anyway, as all of a tenant is (passage.go), by rows that share a value (composite.go), or by texts with all of them (joined.go); not where a column has values of two domains: accepted from
+//	               by several columns, by what travels together, or is of one partner anyway, as all of a tenant is (passage.go), by rows that share a value (composite.go), or by texts with all of them (joined.go); what leads nowhere by
+//	               itself leads where its values go on to (led.go), or what it is called like does (naming.go); not where a column has values of two domains: accepted from
 //	               0.70 on, and called proven from 0.95 on. If several are equally likely none is: that is a Question. Each relationship of an
 //	               entity has an occurrence of the partner of its own, so that a message has a sender and a recipient.
 //	workload       a statement becomes a conceptual one, over the table that it reads. Statements joined by feeds become one path query

@@ -192,7 +192,7 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 	}
 	of = overlap{share: share, n: n}
 	switch {
-	case share == 0 && n > 0 && !dense(cqlType) && strange(k.distinct, rows, n):
+	case share == 0 && n > 0 && (n >= leastUUIDs || !dense(cqlType)) && strange(k.distinct, rows, n):
 		if n < leastUUIDs { // some of a state's few values; or the one reference to what is gone
 			return -2, of
 		}
@@ -215,6 +215,20 @@ func (b *modeller) contained(column, key, cqlType string, rows float64) (odds fl
 		return -4, of
 	}
 	return 0, overlap{}
+}
+
+// containedIn is contained in a table's key, or, if that says nothing, in that of a copy with all of its rows, of which more may have been seen.
+func (b *modeller) containedIn(column string, to *source, cqlType string) (odds float64, of overlap) {
+	key := to.key[0]
+	odds, of = b.contained(column, to.id(key), cqlType, to.rows())
+	for _, view := range b.views[to] {
+		x := view.schema.Column(view.copied.column(key))
+		if odds != 0 || x == nil || x.Type != cqlType || view.covers() < Full || column == view.id(x.Name) {
+			continue
+		}
+		odds, of = b.contained(column, view.id(x.Name), cqlType, to.rows())
+	}
+	return odds, of
 }
 
 // few tells whether values of a column, that are few, are keys of a table of few: as many of them as were seen of all keys.

@@ -30,7 +30,8 @@ func (b *modeller) noteBeside(column string, of table, other string, e evidence)
 	b.beside[column] = append(b.beside[column], beside{of, other, e})
 }
 
-// led finds what a column leads to by columns that lead there, and that its values travel from or to; nil if by none, or to two places.
+// led finds what a column leads to by columns that lead there, and that its values travel from or to; nil if by none, or to two places. A text of which a part travels may lead to
+// what has all of its parts.
 func (b *modeller) led(src *source, c schema.Column) (*source, proof) {
 	list := slices.Clone(b.beside[src.id(c.Name)])
 	if len(list) == 0 {
@@ -51,7 +52,7 @@ func (b *modeller) led(src *source, c schema.Column) (*source, proof) {
 			continue
 		}
 		at := slices.IndexFunc(targets, func(t target) bool { return t.to == h.to })
-		if at < 0 || targets[at].denied() || found != nil && found.to != h.to {
+		if at < 0 || targets[at].denied() || targets[at].part() || found != nil && found.to != h.to {
 			return nil, nil
 		}
 		if found == nil {

@@ -267,7 +267,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 			p.addIf(worded, "size", -4, "%.0f different values, but only %.0f keys", d, rows)
 		}
 	}
-	if odds, text := b.contained(as, to.id(key), cqlType, to.rows()); odds != 0 {
+	if odds, text := b.containedIn(as, to, cqlType); odds != 0 {
 		p.addIf(worded, "values", odds, "%v", text)
 	}
 	switch e, copied := b.travels(src, c.Name, to); {
@@ -289,12 +289,18 @@ const fewOf = 10
 // askedAlike is what it says that two columns are asked for the same value, which came from outside: half of what a value says that travels.
 const askedAlike = 1.5
 
-// siblings finds reads that are asked for the same value by a column and by another table's key.
+// siblings finds reads that are asked for the same value by a column and by another table's key, in that table or in one of its copies.
 func (b *modeller) siblings(src *source, column string, to *source) (evidence, bool) {
 	if !b.travel[src.id(column)] {
 		return evidence{}, false
 	}
 	e, both := b.asked[newPair(src.id(column), to.id(to.key[0]))]
+	for _, view := range b.views[to] {
+		x := view.copied.column(to.key[0])
+		if o, also := b.asked[newPair(src.id(column), view.id(x))]; also && x != "" && view != src && o.confidence > e.confidence {
+			e, both = o, true
+		}
+	}
 	return e, both
 }
 

@@ -9,7 +9,8 @@ type application struct {
 	pages          []page
 	keptFromTuning bool // nothing was ever tuned to it
 	// grown is what one that is no plain one does, in code (grown.go); it has one layout, normal.
-	grown func(s *site) []chore
+	grown    func(s *site) []chore
+	troubles *troubles // of one that is no plain one; nil: the usual
 }
 
 var applications = []application{

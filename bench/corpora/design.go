@@ -107,6 +107,25 @@ func (t *table) named(name string) *column {
 	return nil
 }
 
+// quoted is a name as CQL has it.
+func quoted(name string) string {
+	if strings.ToLower(name) != name {
+		return `"` + name + `"`
+	}
+	return name
+}
+
+// counts tells whether it is a table of counters.
+func (t *table) counts() bool {
+	return slices.ContainsFunc(t.values, func(c column) bool {
+		if c.form != "" {
+			return false
+		}
+		_, a := t.of.attributeOf(c.path)
+		return a.cqlType == "counter"
+	})
+}
+
 // holds tells whether an instance is in the table.
 func (t *table) holds(i int) bool {
 	return t.share == 0 || float64(uint64(i)*0x9E3779B97F4A7C15>>40)/(1<<24) < t.share

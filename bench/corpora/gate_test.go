@@ -84,6 +84,8 @@ func TestGrownModelsAreTrue(t *testing.T) {
 		{variant{&market, "grown", false, 8, 1}, 0.85, 0.95, 1, 1, 0.06},
 		{variant{&market, "grown, random", false, 8, 1}, 0.8, 0.9, 1, 0.95, 0.06},
 		{variant{&workspace, "grown", false, 8, 1}, 0.75, 0.95, 1, 0.9, 0.1},
+		{variant{&retail, "grown, random", false, 8, 1}, 0.95, 0.9, 1, 0.9, 0.25},
+		{variant{&outlet, "grown", false, 8, 1}, 0.95, 0.95, 1, 0.95, 0.1},
 	} {
 		s, err := c.v.observe().judge()
 		if err != nil {

@@ -188,9 +188,9 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 			binds[len(binds)-1] = append(binds[len(binds)-1], b)
 		}
 		if list = list || len(p.to) != 1 || p.path == ""; list {
-			conditions = append(conditions, col.name+" IN ?")
+			conditions = append(conditions, quoted(col.name)+" IN ?")
 		} else {
-			conditions = append(conditions, col.name+" = ?")
+			conditions = append(conditions, quoted(col.name)+" = ?")
 		}
 	}
 	if len(where) > 0 && len(where[len(where)-1].to) == 0 {
@@ -206,11 +206,11 @@ func (c *client) find(label, pick string, rows []int, page int, where ...cond) [
 				continue
 			}
 			selected = append(selected, t.at(p))
-			names = append(names, t.at(p).name)
+			names = append(names, quoted(t.at(p).name))
 		}
 		what = strings.Join(names, ", ")
 	}
-	text := "SELECT " + what + " FROM " + t.name
+	text := "SELECT " + what + " FROM " + quoted(t.name)
 	if len(conditions) > 0 {
 		text += " WHERE " + strings.Join(conditions, " AND ")
 	}
@@ -395,10 +395,10 @@ func (c *client) increment(label string, f *frame) {
 	var names []string
 	for _, k := range t.key() {
 		v, _ := t.of.value(f.i, k.path)
-		binds, names = append(binds, []bound{{datum: v, from: f.row[k.path]}}), append(names, k.name+" = ?")
+		binds, names = append(binds, []bound{{datum: v, from: f.row[k.path]}}), append(names, quoted(k.name)+" = ?")
 	}
 	i := slices.IndexFunc(t.values, func(v column) bool { return c.s.w.typeOf(t, v) == "counter" })
-	text := fmt.Sprintf("UPDATE %s SET %s = %s + 1 WHERE %s", t.name, t.values[i].name, t.values[i].name, strings.Join(names, " AND "))
+	text := fmt.Sprintf("UPDATE %s SET %s = %s + 1 WHERE %s", quoted(t.name), quoted(t.values[i].name), quoted(t.values[i].name), strings.Join(names, " AND "))
 	st := c.s.prepared(text, t, nil, t.key(), nil, false)
 	st.group = "count " + label
 	c.s.writes[st.group]++

@@ -1,5 +1,5 @@
 // Command corpora measures how true the models are that advisor/infer concludes (docs/results/model.md): eight applications of which
-// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and seven that are no plain ones
+// everything is known, each over a normalised design, one with copies, one with odd names and one with random names; and twenty-one that are no plain ones
 // (grown.go), over one design, or two, with three sets of names.
 //
 //	make bench-model                  the table
@@ -216,7 +216,7 @@ func lines(held bool) []line {
 	}
 	add("normalised, DAO", func(app *application, seed uint64) variant { return variant{app, "normalised", true, 8, seed} })
 	add("denormalised, DAO, 64 threads", func(app *application, seed uint64) variant { return variant{app, "denormalised", true, 64, seed} })
-	for _, app := range []*application{&market, &workspace, &depot, &tracker, &hospital, &ledger, &rides} {
+	for _, app := range []*application{&market, &workspace, &depot, &tracker, &hospital, &ledger, &meters, &chat, &journal, &crowd, &retail, &access, &league, &papers, &courier, &codes, &estate, &outlet, &wallet, &stream, &rides} {
 		for _, seed := range seeds {
 			if !held && app.keptFromTuning {
 				continue

@@ -26,6 +26,8 @@ type attribute struct {
 	distinct int       // different values; 0: as many as there are instances
 	of       []*entity // it holds a key of one of these: of which, another attribute says
 	within   string    // it numbers what a partner has: the lines of an order
+	beginsAt int       // the number of the first one's, of integers
+	cut      string    // it is another attribute, cut to pieces of so many: the day of a time
 }
 
 // relation is a relationship n:1 that an entity has.
@@ -48,7 +50,7 @@ type world struct {
 // newWorld reads a model, a line for each entity:
 //
 //	Name count member ...
-//	member = [*]attribute:type[/distinct][@role][=Entity|Entity] | [*]role->Entity.back[@within][?share without]
+//	member = [*]attribute:type[+first][<attribute][/distinct][@role][=Entity|Entity] | [*]role->Entity.back[@within][?share without]
 //
 // with * for what the key is made of, and draws whom each instance is related to: partners are as popular as Zipf's law with
 // exponent 0.8 says.
@@ -93,7 +95,10 @@ func (w *world) member(e *entity, text string) {
 		kind, of, anyOf := strings.Cut(kind, "=")
 		kind, within, _ := strings.Cut(kind, "@")
 		kind, distinct, _ := strings.Cut(kind, "/")
-		a := &attribute{name: name, cqlType: kind, within: within}
+		kind, cut, _ := strings.Cut(kind, "<")
+		kind, first, _ := strings.Cut(kind, "+")
+		a := &attribute{name: name, cqlType: kind, within: within, cut: cut}
+		a.beginsAt, _ = strconv.Atoi(first)
 		for o := range strings.SplitSeq(of, "|") {
 			if anyOf {
 				a.of = append(a.of, w.entity(o))
@@ -240,6 +245,10 @@ func (e *entity) value(i int, path string) (datum, bool) {
 	if a == nil {
 		panic("corpora: no path " + path + " from " + e.name) // a mistake in a corpus
 	}
+	if a.cut != "" {
+		v, ok := e.value(i, a.cut)
+		return datum{of: e, at: a, n: v.n / a.distinct}, ok
+	}
 	if a.distinct > 0 {
 		x := uint64(i)*0x9E3779B97F4A7C15 + uint64(len(a.name))<<7
 		x = (x ^ x>>31) * 0xBF58476D1CE4E5B9
@@ -253,7 +262,7 @@ func (e *entity) value(i int, path string) (datum, bool) {
 		to := a.of[i%len(a.of)]
 		return to.value(int(mix(uint64(i))%uint64(to.count)), to.key[0]) // #nosec G115
 	}
-	return datum{of: e, at: a, n: i}, true
+	return datum{of: e, at: a, n: i + a.beginsAt}, true
 }
 
 // attributeOf is the attribute that a path leads to.

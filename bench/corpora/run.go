@@ -55,7 +55,8 @@ type site struct {
 	tables     []*table
 	dao        bool // one statement for each table, SELECT *
 	random     *rand.Rand
-	statements map[string]*statement
+	statements map[string]*statement // by fingerprint
+	texts      map[string]*statement
 	out        []*trace.Execution
 	batches    uint64
 	writes     map[string]float64 // conceptual writes
@@ -152,10 +153,11 @@ func (o origin) either() bool {
 	return a != nil && len(a.of) > 0
 }
 
-// beyond tells whether the conceptual language can not say what a statement and its producers say together: the first rows of a list, and a list for each of these.
+// beyond tells whether the conceptual language can not say what a statement and its producers say together: the first rows of a list, and a list for each of these, or the
+// first of one; and whether one of them reads counters, which are in no other table.
 func (st *statement) beyond(producers map[*statement]bool) bool {
 	for p := range producers {
-		if st.list && p.list && p.trace.Limited {
+		if (st.list || st.trace.Limited) && p.list && p.trace.Limited || st.table.counts() || p.table.counts() {
 			return true
 		}
 	}
@@ -164,12 +166,16 @@ func (st *statement) beyond(producers map[*statement]bool) bool {
 
 // prepared returns the statement of a text.
 func (s *site) prepared(text string, t *table, results, where, sets []column, list bool) *statement {
-	if st := s.statements[text]; st != nil {
+	if st := s.texts[text]; st != nil {
 		return st
 	}
 	fingerprint, normalised, parsed, err := cql.FingerprintText(text, s.keyspace)
 	if err != nil {
 		panic(fmt.Sprintf("corpora: %s: %v", text, err)) // a fault of this package
+	}
+	if st := s.statements[fingerprint.String()]; st != nil { // with another number in it, as of LIMIT
+		s.texts[text] = st
+		return st
 	}
 	st := &statement{
 		text: normalised, table: t, kind: parsed.Kind().String(), sources: map[int]map[origin]float64{}, followed: map[int]map[origin]map[uint32]bool{}, consumption: map[*statement]float64{}, joined: map[origin]bool{},
@@ -193,7 +199,7 @@ func (s *site) prepared(text string, t *table, results, where, sets []column, li
 	for _, c := range results {
 		st.trace.Results = append(st.trace.Results, s.describe(t, c))
 	}
-	s.statements[text] = st
+	s.statements[fingerprint.String()], s.texts[text] = st, st
 	return st
 }
 
@@ -311,16 +317,16 @@ func (s *site) read(t int64, f *frame, st step, e *entity, rows []int, fed map[s
 	}
 	var names, conditions []string
 	for _, col := range selected {
-		names = append(names, col.name)
+		names = append(names, quoted(col.name))
 	}
 	for _, w := range c.where {
-		conditions = append(conditions, w.name+" = ?")
+		conditions = append(conditions, quoted(w.name)+" = ?")
 	}
 	what := strings.Join(names, ", ")
 	if s.dao {
 		what = "*"
 	}
-	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", what, c.t.name, strings.Join(conditions, " AND "))
+	text := fmt.Sprintf("SELECT %s FROM %s WHERE %s", what, quoted(c.t.name), strings.Join(conditions, " AND "))
 	if st.limit > 0 && !s.dao {
 		text += fmt.Sprintf(" LIMIT %d", st.limit)
 	}
@@ -390,9 +396,9 @@ func (s *site) readList(t int64, frames []*frame, r *relation, st step) int64 {
 		}
 	}
 	for _, col := range selected {
-		names = append(names, col.name)
+		names = append(names, quoted(col.name))
 	}
-	q := s.prepared(fmt.Sprintf("SELECT %s FROM %s WHERE %s IN ?", strings.Join(names, ", "), c.t.name, selected[0].name), c.t, selected, selected[:1], nil, true)
+	q := s.prepared(fmt.Sprintf("SELECT %s FROM %s WHERE %s IN ?", strings.Join(names, ", "), quoted(c.t.name), quoted(selected[0].name)), c.t, selected, selected[:1], nil, true)
 	var binds []bound
 	var cells [][]*datum
 	seen := map[int]bool{}

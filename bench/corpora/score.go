@@ -74,14 +74,16 @@ func (v variant) run(own bool) *observed {
 		names.restore(tables)
 	}
 	s := &site{
-		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, writes: map[string]float64{},
+		w: w, keyspace: v.app.name, tables: tables, dao: v.dao, random: random, statements: map[string]*statement{}, texts: map[string]*statement{}, writes: map[string]float64{},
 		paged: map[string]uint64{}, caches: map[string]map[int]int64{},
 	}
 	o := &observed{site: s, schema: schemaOf(w, v.app.name, tables), stats: measured(w, v.app.name, tables)}
 	think := map[int]time.Duration{1: 5 * time.Millisecond, 8: 20 * time.Millisecond, 64: 60 * time.Millisecond, 512: 300 * time.Millisecond}[v.threads]
 	chores := s.chores(v.app.pages)
 	if v.app.grown != nil {
-		chores, s.troubles = v.app.grown(s), usual
+		if chores, s.troubles = v.app.grown(s), usual; v.app.troubles != nil {
+			s.troubles = *v.app.troubles
+		}
 	}
 	s.run(chores, v.threads, statements+v.threads*40, think)
 	o.snapshot = s.capture()

@@ -99,7 +99,7 @@ func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin
 				b.datum, _ = t.of.held(i, c)
 				b.from = fed[c.path+"~"+whole]
 			}
-			binds, names = append(binds, []bound{b}), append(names, c.name)
+			binds, names = append(binds, []bound{b}), append(names, quoted(c.name))
 		}
 		return binds, names
 	}
@@ -108,15 +108,15 @@ func (s *site) written(f *frame, t *table, i int, st step, fed map[string]origin
 	switch st.kind {
 	case insertOne:
 		binds, names := bind(columns)
-		text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.name, strings.Join(names, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", "))
+		text := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", quoted(t.name), strings.Join(names, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", "))
 		return s.prepared(text, t, nil, nil, columns, false), binds, true
 	case deleteOne:
-		return s.prepared(fmt.Sprintf("DELETE FROM %s WHERE %s", t.name, where), t, nil, t.key(), nil, false), key, true
+		return s.prepared(fmt.Sprintf("DELETE FROM %s WHERE %s", quoted(t.name), where), t, nil, t.key(), nil, false), key, true
 	}
 	c := t.column(st.by)
 	if c == nil || slices.ContainsFunc(t.key(), func(k column) bool { return k.path == st.by }) {
 		return nil, nil, false
 	}
-	text := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", t.name, c.name, where)
+	text := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", quoted(t.name), quoted(c.name), where)
 	return s.prepared(text, t, nil, t.key(), []column{*c}, false), append([][]bound{{{datum: fresh}}}, key...), true
 }
