@@ -53,8 +53,13 @@ func (c *conn) negotiated(version byte, compression string, stripped bool) {
 	}
 }
 
-// early refuses a request that is compressed before that was agreed: it can not be read, and Cassandra might.
+// early refuses what comes before its time. A statement, before Cassandra has let the client in: Cassandra would refuse it too, but the Rewriter would
+// answer it, or write for it, with rights of its own. And a request that is compressed before that was agreed: it can not be read, and Cassandra might.
 func (c *conn) early(h wire.Header) error {
+	if isQuestion(h.Opcode) && !c.authenticated.Load() {
+		return &protocolError{version: h.Version, stream: h.Stream, code: wire.ErrProtocol, reason: ledger.Early,
+			message: "a statement came before the handshake was over: send STARTUP, log in if that is asked for, and wait for the answers"}
+	}
 	if h.Flags&wire.FlagCompressed == 0 || h.Version >= 5 || c.up.compression == "" {
 		return nil // where it was agreed, the pipe took the flag away
 	}

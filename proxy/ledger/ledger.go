@@ -95,10 +95,11 @@ const (
 	Content                  // frames and segments do not fit together
 	Compression              // what it compresses can not be decompressed, or not within its limit
 	TLS                      // it is TLS, where that is not spoken
+	Early                    // it is a statement, and the handshake is not over
 	frameReasons
 )
 
-var frameNames = [frameReasons]string{"other", "direction", "version", "too_big", "stream", "stream_in_use", "header_crc", "payload_crc", "content", "compression", "tls"}
+var frameNames = [frameReasons]string{"other", "direction", "version", "too_big", "stream", "stream_in_use", "header_crc", "payload_crc", "content", "compression", "tls", "early"}
 
 // Direction of the proxy's own work.
 type direction uint8
