@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -74,5 +75,39 @@ func hello(t *testing.T, c *proxytest.Client) {
 	t.Helper()
 	if h, _, err := c.Hello(); err != nil || h.Opcode != wire.OpAuthenticate {
 		t.Fatalf("%+v %v", h, err)
+	}
+}
+
+// callers notes which of them it was asked to tell apart.
+type callers struct {
+	tally
+	told sync.Map
+}
+
+func (r *callers) Mark(c *proxy.Client) uint64 {
+	r.told.Store(c.Application, true)
+	return 1
+}
+
+// TestNobodyIsToldApartBeforeLoggingIn: callers are told apart by names that they give themselves, and only so many: who may not come in uses none up.
+func TestNobodyIsToldApartBeforeLoggingIn(t *testing.T) {
+	r := &callers{}
+	_, _, s := startAskable(t, proxy.Options{Recorder: r})
+	for _, name := range []string{"stranger", "app"} {
+		if r.told.Clear(); name == "app" {
+			logIn(t, s, 4, "APPLICATION_NAME", name)
+		} else {
+			c, err := proxytest.Dial(s.Addrs()[0], 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			if _, _, err := c.Hello("APPLICATION_NAME", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, told := r.told.Load(name); told != (name == "app") {
+			t.Errorf("%s: told apart %v", name, told)
+		}
 	}
 }

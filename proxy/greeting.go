@@ -80,7 +80,9 @@ func (c *conn) greeted(h wire.Header, p *pending) {
 		c.registered.Or(p.events)
 	}
 	if h.Opcode != wire.OpAuthenticate {
-		c.authenticated.Store(true)
+		if !c.authenticated.Swap(true) {
+			c.amend(func(*Client) {}) // which gives it its mark
+		}
 	} else {
 		c.amend(func(n *Client) { n.User = true })
 	}

@@ -129,13 +129,14 @@ func (c *conn) arrive(back net.Conn) {
 	c.sheet.Move(ledger.Place{Listen: c.gate.listener.Addr().String(), Node: node})
 }
 
-// amend changes what is known of the client. Records may hold what was known before, so it is replaced.
+// amend changes what is known of the client. Records may hold what was known before, so it is replaced. Until Cassandra has let it in it has no mark: those are few, and nobody is to
+// use them up who may not come in.
 func (c *conn) amend(change func(*Client)) {
 	for {
 		before := c.client.Load()
 		n := *before
 		change(&n)
-		if r := c.server.options.Recorder; r != nil {
+		if r := c.server.options.Recorder; r != nil && c.authenticated.Load() {
 			n.Mark = r.Mark(&n)
 		}
 		if c.client.CompareAndSwap(before, &n) {

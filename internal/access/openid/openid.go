@@ -9,6 +9,7 @@
 package openid
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -35,8 +36,9 @@ const Path = "/ui/login/openid/callback"
 const (
 	cookieName = "helenus_openid"
 	pending    = 10 * time.Minute
-	// patience bounds what the provider is waited for, and maxAnswer what it answers.
-	patience = 10 * time.Second
+	// patience bounds how long the provider is waited for, and maxAnswer what it answers, bytes.
+	patience  = 10 * time.Second
+	maxAnswer = 1 << 20
 )
 
 // Options of a Provider; Issuer and Client are needed.
@@ -68,11 +70,24 @@ func New(o Options) *Provider {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	client := o.HTTP
-	if client == nil {
-		client = &http.Client{Timeout: patience}
+	client := http.Client{Timeout: patience}
+	if o.HTTP != nil {
+		client = *o.HTTP
 	}
-	return &Provider{o: o, http: client}
+	client.Transport = bounded{cmp.Or(client.Transport, http.DefaultTransport)}
+	return &Provider{o: o, http: &client}
+}
+
+// bounded ends answers that are longer than any of a provider's: who reads them reads them whole.
+type bounded struct{ by http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.by.RoundTrip(r)
+	if err == nil {
+		answer.Body = http.MaxBytesReader(nil, answer.Body, maxAnswer)
+	}
+	return answer, err
 }
 
 // Host is the provider's name, as people know it.

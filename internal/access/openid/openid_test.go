@@ -1,6 +1,7 @@
 package openid_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -209,20 +210,29 @@ func stateOf(t *testing.T, cookies []*http.Cookie) string {
 // TestProviderIsAway begins before the provider does: nothing waits for it, and it is asked again.
 func TestProviderIsAway(t *testing.T) {
 	a := openidtest.New(t)
-	handler, down := a.Config.Handler, true
+	handler := a.Config.Handler
+	var instead http.HandlerFunc
 	a.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if down {
-			w.WriteHeader(http.StatusBadGateway)
+		if instead != nil {
+			instead(w, r)
 			return
 		}
 		handler.ServeHTTP(w, r)
 	})
 	d := newDesk(t, options(a, "*=viewer"))
-	d.get(t, browser(t), "/begin")
-	if !errors.Is(d.err, openid.ErrAway) {
-		t.Fatal(d.err)
+	for _, instead = range []http.HandlerFunc{
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		func(w http.ResponseWriter, r *http.Request) { // JSON may begin with as many blanks as somebody likes
+			_, _ = w.Write(bytes.Repeat([]byte(" "), 2<<20))
+			handler.ServeHTTP(w, r)
+		},
+	} {
+		d.get(t, browser(t), "/begin")
+		if !errors.Is(d.err, openid.ErrAway) {
+			t.Fatal(d.err)
+		}
 	}
-	down = false
+	instead = nil
 	d.get(t, browser(t), "/begin")
 	if d.err != nil || d.who.Role != access.Viewer {
 		t.Fatalf("%+v, %v", d.who, d.err)
