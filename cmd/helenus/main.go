@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +36,10 @@ func execute() int {
 // errInterrupted is what a command ends with that a signal ended, and that says nothing better.
 var errInterrupted = errors.New("interrupted")
 
-// untilSignal returns a context that ends with the first SIGINT or SIGTERM. The second ends the process at once, as it would
-// without us. One goroutine hears both, so that one that follows close upon the other is not lost.
+// oneOrder is how long signals after the first are the same order: timeout(1), and a shell whose keys a wrapper passes on, send it to the process, and to its group.
+const oneOrder = time.Second
+
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. Another one, later, ends the process at once, as it would without us.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	heard := make(chan os.Signal, 2)
@@ -44,7 +47,10 @@ func untilSignal() context.Context {
 	go func() {
 		<-heard
 		cancel()
-		again := <-heard
+		first, again := time.Now(), <-heard
+		for time.Since(first) < oneOrder {
+			again = <-heard
+		}
 		signal.Reset(again)
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
 			_ = self.Signal(again)
