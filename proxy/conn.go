@@ -219,7 +219,9 @@ func (c *conn) giveUp(err error) {
 func (c *conn) giveUpClient(err error) {
 	c.becauseGivenUp(err)
 	c.server.log.Debug("client does not take its answers", "client", c.client.Load().Address, "error", err)
-	c.front.Close()
+	if errors.Is(c.front.Close(), net.ErrClosed) {
+		return // another has, and sees to the rest
+	}
 	time.AfterFunc(2*farewell, c.close)
 }
 

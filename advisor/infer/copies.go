@@ -94,12 +94,18 @@ func (b *modeller) group() {
 			b.askCopy(src, best, second)
 			continue
 		}
-		if best.certainty() < Proven {
-			b.askTaken(src, best, second)
-		}
-		b.copies(src, best)
+		b.takeForCopy(src, best, second)
 	}
 	b.regroup(bases)
+}
+
+// takeForCopy makes a table a copy, and asks whether it is one unless that is proven. second is the next that it could be one of.
+func (b *modeller) takeForCopy(src *source, best, second *copied) {
+	if best.certainty() < Proven {
+		b.askTaken(src, best, second)
+	}
+	src.base, src.copied = best.of, best
+	b.views[best.of] = append(b.views[best.of], src)
 }
 
 // ungroup takes back of which table one was found to be a copy.

@@ -2,12 +2,6 @@ package infer
 
 import "slices"
 
-// copies makes a table a copy.
-func (b *modeller) copies(src *source, of *copied) {
-	src.base, src.copied = of.of, of
-	b.views[of.of] = append(b.views[of.of], src)
-}
-
 // regroup looks at bases without copies once more beside those that have some: what links a table to a copy was not known to link it to the base when that was not one yet.
 func (b *modeller) regroup(bases []*source) {
 	alone := func(x *source) bool { return len(b.views[x]) == 0 }
@@ -23,10 +17,7 @@ func (b *modeller) regroup(bases []*source) {
 				continue
 			}
 			b.m.Questions = slices.DeleteFunc(b.m.Questions, func(q Question) bool { return q.Subject == src.name.String() })
-			if best.certainty() < Proven {
-				b.askTaken(src, best, second)
-			}
-			b.copies(src, best)
+			b.takeForCopy(src, best, second)
 			bases = slices.DeleteFunc(slices.Clone(bases), func(x *source) bool { return x == src })
 			again = true
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -492,7 +491,7 @@ func (r *run) seen() Change {
 		if x := r.storing.Load(); x != nil {
 			return x.clone()
 		}
-		runtime.Gosched() // all others hold it for a moment
+		time.Sleep(time.Millisecond) // all others hold it for a moment
 	}
 	defer r.mu.Unlock()
 	return r.m.clone()
