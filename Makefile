@@ -116,8 +116,8 @@ tests-second:
 
 tests-others:
 	status=0; \
-	.ci/tests $(GO) test -vet=off -timeout 40m $(plain) || status=1; \
-	.ci/tests $(GO) test -vet=off -race -timeout 40m $(raced) || status=1; \
+	.ci/tests $(GO) test -vet=off -timeout 20m $(plain) || status=1; \
+	.ci/tests $(GO) test -vet=off -race -timeout 20m $(raced) || status=1; \
 	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
 	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers' ./rewrite ./internal/fleet || status=1; \
 	exit $$status

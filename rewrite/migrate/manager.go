@@ -167,9 +167,9 @@ type Manager struct {
 
 // run is one change under way.
 type run struct {
-	id      string     // never changed
-	orders  sync.Mutex // one transition after the other; held until it is published and saved
-	mu      sync.Mutex
+	id      string // never changed
+	orders  lock   // one transition after the other; held until it is published and saved
+	mu      lock   // shows m as it was while m is being stored
 	m       Change
 	rewrite plan.Rewrite             // as in m, never changed
 	kind    kind.Kind                // nil if this version knows none of its name
@@ -184,8 +184,6 @@ type run struct {
 
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process
-
-	storing atomic.Pointer[Change] // as it is while it is being stored, which mu is held for; nil: it is not. It is never changed
 
 	trail  []store.Entry   // of the audit: what is in force, and not stored yet
 	stored json.RawMessage // as it was stored last, here or elsewhere
@@ -486,16 +484,7 @@ func (r *run) get() Change {
 }
 
 // seen is get for who only tells: of a change that is being stored it is how that stood when it began.
-func (r *run) seen() Change {
-	for !r.mu.TryLock() {
-		if x := r.storing.Load(); x != nil {
-			return x.clone()
-		}
-		time.Sleep(time.Millisecond) // all others hold it for a moment
-	}
-	defer r.mu.Unlock()
-	return r.m.clone()
-}
+func (r *run) seen() Change { return r.mu.look(func() Change { return r.m.clone() }) }
 
 func (m *Manager) find(id string) (*run, error) {
 	m.mu.Lock()

@@ -166,8 +166,8 @@ func (m *Manager) save(ctx context.Context, r *run, x *Change) error {
 	stored := *x
 	stored.Pending = ""
 	now := r.m.clone()
-	r.storing.Store(&now)
-	defer r.storing.Store(nil)
+	r.mu.show(&now)
+	defer r.mu.show(nil)
 	if err := m.keep(ctx, r, &stored, r.trail...); err != nil {
 		return err
 	}
