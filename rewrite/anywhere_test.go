@@ -112,11 +112,22 @@ func (w *world) awaitOf(id string, want migrate.State) {
 	w.t.Fatalf("%s is not %s: %+v", id, want, w.engine.Migrations())
 }
 
+// strides is how many steps are between those that are interfered with: fewer with the race detector, which finds what it finds in some, and none in long runs.
+func strides(usual int) int {
+	switch {
+	case long():
+		return 1
+	case raced:
+		return 10 * usual
+	}
+	return usual
+}
+
 // TestInterfereAnywhere: whatever is done at any step of a change, at each statement of ours and each time that it is stored, it serves in the end, and answers are right.
 func TestInterfereAnywhere(t *testing.T) {
 	for name, interfere := range interferences {
 		t.Run(name, func(t *testing.T) {
-			for at := 1; ; at++ {
+			for at := 1; ; at += strides(1) {
 				reached := false
 				ok := t.Run(fmt.Sprint("step ", at), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { reached = interferedAt(t, at, interfere) })
@@ -180,13 +191,9 @@ func interferedAt(t *testing.T, at int, interfere func(*world, *testing.T) strin
 
 // TestInterfereAnywhereInAFleet: the same at the member that does not lead, at statements of ours; at each of them in long runs.
 func TestInterfereAnywhereInAFleet(t *testing.T) {
-	stride := 5
-	if long() {
-		stride = 1
-	}
 	for _, name := range []string{"suspended", "the base is emptied", "rolled back, dropped, and approved anew", "its table is emptied by a client", "held, cut over and paused for a while"} {
 		t.Run(name, func(t *testing.T) {
-			for at := 1; ; at += stride {
+			for at := 1; ; at += strides(5) {
 				reached := false
 				ok := t.Run(fmt.Sprint("step ", at), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) { reached = interferedByAMemberAt(t, at, interferences[name]) })
