@@ -119,7 +119,7 @@ tests-others:
 	.ci/tests $(GO) test -vet=off -timeout 20m $(plain) || status=1; \
 	.ci/tests $(GO) test -vet=off -race -timeout 20m $(raced) || status=1; \
 	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
-	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers' ./rewrite ./internal/fleet || status=1; \
+	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers|Anywhere' ./rewrite ./internal/fleet || status=1; \
 	exit $$status
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
