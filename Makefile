@@ -101,11 +101,11 @@ test: setup lint vet house $(with)
 # cluster: they run in two halves before a cluster each, beside all others. What failed is said once more at the end.
 # `make test` has vetted them already.
 halves := TestConsoleBehindOneService|TestMembersShareOneTruth|TestWithstandAtEveryState|TestOurTableIsWatched|TestRefusalsAndGuards
-.PHONY: tests tests-first tests-second tests-others
+.PHONY: tests tests-first tests-second tests-raced tests-plain
 tests: export TESTS_FAILED := $(abspath $(BIN))/failed
 tests:
 	@mkdir -p $(BIN) && rm -f $(TESTS_FAILED)
-	$(MAKE) --no-print-directory -j 3 -k -O tests-first tests-second tests-others || { cat $(TESTS_FAILED); exit 1; }
+	$(MAKE) --no-print-directory -j 4 -k -O tests-second tests-raced tests-first tests-plain || { cat $(TESTS_FAILED); exit 1; }
 	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate|CutEverywhere' ./proxy ./proxy/pipe
 
 tests-first:
@@ -114,10 +114,12 @@ tests-first:
 tests-second:
 	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
 
-tests-others:
+tests-raced:
+	.ci/tests $(GO) test -vet=off -race -timeout 20m $(raced)
+
+tests-plain:
 	status=0; \
 	.ci/tests $(GO) test -vet=off -timeout 20m $(plain) || status=1; \
-	.ci/tests $(GO) test -vet=off -race -timeout 20m $(raced) || status=1; \
 	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
 	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers|Anywhere' ./rewrite ./internal/fleet || status=1; \
 	exit $$status

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/wire"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends
 		return
 	}
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
+	if !long.Tests() {
 		_ = flag.Set("rapid.checks", "15") // each opens connections; make test-long has 100
 	}
 	goleak.VerifyTestMain(m, cassandratest.Outliving())

@@ -17,6 +17,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/proxy/proxytest"
 	"github.com/helenus-db/helenus/proxy/ring"
@@ -198,9 +199,7 @@ func firstAtReplica(t *testing.T, session *gocql.Session, r reader, keys int) (l
 // that a node joins, that loses it and gets it back, and that it leaves.
 func TestMirrorFollowsTheCluster(t *testing.T) {
 	realCassandra(t)
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("three nodes take a minute to start: `make test-long` runs this")
-	}
+	long.Only(t, "three nodes take a minute to start: `make test-long` runs this")
 	c, err := cassandra.Start(t.Context(), cassandra.Options{Nodes: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -115,7 +116,7 @@ func (w *world) awaitOf(id string, want migrate.State) {
 // strides is how many steps are between those that are interfered with: fewer with the race detector, which finds what it finds in some, and none in long runs.
 func strides(usual int) int {
 	switch {
-	case long():
+	case long.Tests():
 		return 1
 	case raced:
 		return 10 * usual

@@ -2,20 +2,17 @@ package rewrite
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"testing"
 	"testing/synctest"
 
 	"pgregory.net/rapid"
 
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
-
-// long tells whether the tests that take minutes are to run: `make test-long`.
-func long() bool { return os.Getenv("HELENUS_TEST_LONG") != "" }
 
 var scenarios = []scenario{
 	{name: "two changes", steps: []step{to("b", 21), to("c", 22)}},
@@ -97,14 +94,14 @@ func TestWithoutClocks(t *testing.T) {
 	total := 0
 	for i, steps := range pairs() {
 		for w, sc := range ways {
-			if !long() && (i%21 != 0 || i/21%len(ways) != w) {
+			if !long.Tests() && (i%21 != 0 || i/21%len(ways) != w) {
 				continue
 			}
 			most := 600
 			switch {
 			case raced:
 				most = 2
-			case long():
+			case long.Tests():
 				most = 200000
 			}
 			sc.steps = steps
@@ -115,7 +112,7 @@ func TestWithoutClocks(t *testing.T) {
 					t.Fatalf("%s: %v: %v", sc.name, steps, faults)
 				}
 				switch equal := reflect.DeepEqual(steps[0], steps[1]); {
-				case runs < most || !long() || raced:
+				case runs < most || !long.Tests() || raced:
 				case equal: // two equal writes that are looked at and lost have by far the most, of which those that differ in which of the two is which say nothing
 					t.Logf("%s: %v: only %d interleavings were tried", sc.name, steps, most)
 				default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/plan"
 	"github.com/helenus-db/helenus/capture/cql"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 	"github.com/helenus-db/helenus/rewrite/twintest"
@@ -45,7 +46,7 @@ func randomSeeds(t *testing.T, few int) (first int64, n int) {
 	if said := os.Getenv("HELENUS_RANDOM_TABLES"); said != "" {
 		_, err := fmt.Sscanf(said, "%d+%d", &first, &n)
 		must(t, err)
-	} else if os.Getenv("HELENUS_TEST_LONG") != "" {
+	} else if long.Tests() {
 		n = 10 + 20*few
 	}
 	return first, n

@@ -3,11 +3,11 @@
 package enumerate_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/enumerate"
 	"github.com/helenus-db/helenus/bench/generate"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // Whole pools of candidates take ten times as long to make and look at under the race detector: `make test` runs this by itself.
@@ -17,7 +17,7 @@ import (
 // otherwise: circles both, without an end for whoever walks along them. `make test-long` takes 150 workloads.
 func TestCandidatesAreTables(t *testing.T) {
 	seeds := uint64(30)
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
+	if long.Tests() {
 		seeds = 150
 	}
 	for seed := range seeds {

@@ -3,7 +3,6 @@ package recommend_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/histogram"
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // louder is a snapshot in which each statement was executed between 0.8 and 1.2 times as often, at random.
@@ -54,7 +54,7 @@ func shown(a *recommend.Advice) []string {
 // HELENUS_TEST_LONG), on clusters of one node and of four, where the index is nearly as cheap, and near the bars.
 func TestSteady(t *testing.T) {
 	tries := 8
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
+	if long.Tests() {
 		tries = 40
 	}
 	for _, tt := range []struct {

@@ -4,12 +4,12 @@ package timeline
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // Interrupted searches of TPC-H take ten times as long under the race detector: `make test` runs them by themselves.
@@ -81,9 +81,7 @@ func (c behind) Err() error {
 // TestInterruptedExact: exact mode begins with the calendar of pruned mode, so however little comes of its own search, here nothing, it has none that is
 // dearer (W-46). The calendar of pruned mode is made whole for it: of `make test-long`.
 func TestInterruptedExact(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("HELENUS_TEST_LONG is not set: half a minute of one core")
-	}
+	long.Only(t, "half a minute of one core")
 	w, _ := many(t)
 	x := prepared(t, w, Options{SpaceShare: 0.8, Exact: true})
 	c, err := x.findCalendar(behind{context.Background(), func() bool { return x.phases[len(x.phases)-1].Name == "pruned" }})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/solve"
 	"github.com/helenus-db/helenus/advisor/workload"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // searched is a search over all candidates of a workload that has looked at nothing but single designs; ok false: nothing fits.
@@ -37,7 +37,7 @@ func searched(t *testing.T, w *workload.Workload, o Options) (s *search, b *base
 func TestRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	problems, met, least := 12, 0, 0
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
+	if long.Tests() {
 		problems = 30
 	}
 	for range problems {

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"testing"
+
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // TestRegret holds what designs for inferred models cost to what those for the true ones do. What a case is compared with itself must cost the
 // same, and over no tables everything runs as today.
 func TestRegret(t *testing.T) {
+	long.Only(t, "a quarter of a minute; TestModelsAreTrue holds the models")
 	for _, c := range []struct {
 		v    variant
 		most float64
@@ -77,6 +80,7 @@ func TestSameSeedSameTraffic(t *testing.T) {
 
 // TestGrownModelsAreTrue is the same of applications that are no plain ones, without the one that is kept back.
 func TestGrownModelsAreTrue(t *testing.T) {
+	long.Only(t, "half a minute; TestModelsAreTrue has the plain applications")
 	for _, c := range []struct {
 		v                                              variant
 		byTables, relationships, precision, used, most float64 // most is the weight error

@@ -23,6 +23,7 @@ import (
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/capture/trace"
 	"github.com/helenus-db/helenus/capture/window"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 func TestMain(m *testing.M) {
@@ -145,6 +146,7 @@ func (o *observed) advise(t *testing.T, s *capture.Snapshot) *recommend.Advice {
 // TestMergedLearningGivesTheSameAdvice: three processes advise, of what each saw of an application, what one advises that all of it went through: the same changes,
 // worth the same, for a workload of the same weights; with the corpora's names and with random ones, whether connections or statements were dealt out.
 func TestMergedLearningGivesTheSameAdvice(t *testing.T) {
+	long.Only(t, "half a minute; capture/merged has that the same is learned")
 	joins, advised := 0, 0
 	for _, v := range []variant{
 		{&applications[0], "denormalised", false, 8, 1}, {&applications[1], "random", false, 8, 2}, {&applications[2], "normalised", false, 64, 3},

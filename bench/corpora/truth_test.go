@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // TestTruthIsTrue: what regret is measured by is scored as any other model, and must be right in all.
 func TestTruthIsTrue(t *testing.T) {
+	long.Only(t, "a quarter of a minute; it is about how regret is measured")
 	for _, v := range []variant{
 		{&applications[1], "normalised", true, 8, 1}, {&applications[0], "messy", false, 8, 1}, {&market, "grown, random", false, 8, 1}, {&depot, "grown, odd", false, 8, 1},
 	} {

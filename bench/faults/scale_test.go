@@ -1,15 +1,16 @@
 package main
 
 import (
-	"os"
 	"testing"
+
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // TestACrowdAgreesSoon: what 200 members ask of their state while 100 changes go up; a tenth of that unless HELENUS_TEST_LONG is set. Counts are held to a bound, and what the
 // process took to twice as much, as the machine is shared.
 func TestACrowdAgreesSoon(t *testing.T) {
 	members, tables, changes := 20, 1000, 10
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
+	if long.Tests() {
 		members, tables, changes = 200, 10_000, 100
 	}
 	periods, err := simulateCrowd(t, members, tables, changes, t.Logf)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,13 +9,12 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // TestSmoke goes through one table's changes on a Cassandra of its own, for minutes, as what is measured has to be learned first: of `make test-long`.
 func TestSmoke(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("HELENUS_TEST_LONG is not set: minutes")
-	}
+	long.Only(t, "minutes")
 	cassandratest.ContactPoints(t) // skips where no Cassandra can run
 	folder := t.TempDir()
 	program := filepath.Join(folder, "helenus")

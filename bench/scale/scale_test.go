@@ -11,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/advisor/round"
 	"github.com/helenus-db/helenus/advisor/solve/coin"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/kinds"
 )
 
@@ -97,9 +98,7 @@ func TestLongJoins(t *testing.T) {
 // TestLargeRound: 5,000 statements over 500 tables within 512 MB, in ten keyspaces within 30 s of one core. In one keyspace they took 31 to 35 s, which is more than is asked
 // (docs/results/scale.md).
 func TestLargeRound(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("HELENUS_TEST_LONG is not set: two rounds of half a minute of one core")
-	}
+	long.Only(t, "two rounds of half a minute of one core")
 	for keyspaces, most := range map[int]time.Duration{1: 40 * time.Second, 10: 30 * time.Second} {
 		x, err := size{5000, 500, keyspaces, 1, false}.taken()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -50,9 +51,7 @@ func spark(t *testing.T) (program string, env []string) {
 // Helenus itself would have written, at its cell's time, and what verifies afterwards finds nothing missing.
 func TestSparkFillsALookUp(t *testing.T) {
 	contact := cassandratest.ContactPoints(t)[0]
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("HELENUS_TEST_LONG is not set: it fetches Spark, 300 MB")
-	}
+	long.Only(t, "it fetches Spark, 300 MB")
 	program, env := spark(t)
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")

@@ -14,6 +14,7 @@ import (
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -21,6 +22,7 @@ import (
 // seconds, are counted, and reads go on being served; what comes through Helenus is no write around it.
 func TestWritesAroundAreFound(t *testing.T) {
 	cassandratest.ContactPoints(t)
+	long.Only(t, "a cluster of its own; internal/commitlog reads real files, and rewrite has the rest in memory")
 	raw := t.TempDir()
 	cluster, err := cassandra.Start(t.Context(), cassandra.Options{Extra: map[string]any{"cdc_enabled": true, "cdc_raw_directory": raw, "commitlog_segment_size": "1MiB"}})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -122,7 +123,7 @@ func (s *shop) follows(direct *gocql.Session) bool {
 // TestDataCentres has clients write at LOCAL_QUORUM in two data centres at once, through one helenus: each finds at once what was written in its own, also while the
 // other is not there; in the end base and entries are equal.
 func TestDataCentres(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
+	if !long.Tests() || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
 		t.Skip("two nodes take minutes to start: `make test-long` runs this")
 	}
 	c, err := cassandra.Start(context.Background(), cassandra.Options{Nodes: 2, DataCentres: []string{"dc1", "dc2"}})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -86,9 +87,7 @@ func (s *shop) filled(state, id string) (f filling) {
 // TestLeaderKilledWhileFilling: of two members that fill a table the one that leads is killed in the midst. The other goes on from the checkpoint within 15 s, and the change is verified and
 // serves. HELENUS_FILL_ROWS says how many rows (docs/results/faults.md has five millions).
 func TestLeaderKilledWhileFilling(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("it takes minutes: `make test-long` runs this")
-	}
+	long.Only(t, "it takes minutes: `make test-long` runs this")
 	rows := 200_000
 	if text := os.Getenv("HELENUS_FILL_ROWS"); text != "" {
 		var err error

@@ -11,13 +11,14 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
 // nodes starts three nodes and a session straight to them, whose every statement is at QUORUM.
 func nodes(t *testing.T) (*cassandra.Cluster, *gocql.Session) {
 	t.Helper()
-	if os.Getenv("HELENUS_TEST_LONG") == "" || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
+	if !long.Tests() || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
 		t.Skip("three nodes take minutes to start: `make test-long` runs this")
 	}
 	c, err := cassandra.Start(context.Background(), cassandra.Options{Nodes: 3})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -58,9 +58,7 @@ func (k *kept) found(session *gocql.Session) (rows int) {
 // TestRefuseInAFleet: a change is approved with --on-entry-failure refuse at two members with roles of their own, of which the second loses the right to write entries while the table is filled,
 // while it serves, and while it is suspended. Such a right does not come back by itself, so no write is refused for it: each goes on, and what rests on its entry is turned back before.
 func TestRefuseInAFleet(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("takes minutes, on a cluster of its own; the same is in memory in rewrite: HELENUS_TEST_LONG=1 runs it")
-	}
+	long.Only(t, "takes minutes, on a cluster of its own; the same is in memory in rewrite")
 	point := withPasswords(t, 300*time.Millisecond)
 	t.Setenv("HELENUS_PASSWORD", "p")
 	s := newShop(t, as(t, point, cassandra.FirstUser))

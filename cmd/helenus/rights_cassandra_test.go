@@ -15,6 +15,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -152,7 +153,7 @@ func TestCassandraRights(t *testing.T) {
 	var selects, asks, unmasks, everything lost
 	var told, masks, refused, within, compared, steps int
 	rounds := 40
-	if os.Getenv("HELENUS_TEST_LONG") != "" {
+	if long.Tests() {
 		rounds = 200
 	}
 	var last []string

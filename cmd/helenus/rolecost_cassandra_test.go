@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -30,9 +30,7 @@ func (p *process) cpu() time.Duration {
 // TestCostOfRoles measures what a served read costs helenus for a client that logged in, whose rights are asked of Cassandra and whose rows are read on its own
 // connection, against one on a cluster without passwords, in rounds that take turns.
 func TestCostOfRoles(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("it measures for minutes, on two clusters: `make test-long` runs this")
-	}
+	long.Only(t, "it measures for minutes, on two clusters: `make test-long` runs this")
 	const most, rounds, reads = 1.15, 15, 600
 	t.Setenv("HELENUS_PASSWORD", "p")
 	type side struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/authority"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/calibrate"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -67,6 +68,7 @@ const (
 // TestSecureCluster puts the program before a Cassandra that demands TLS, certificates and passwords.
 func TestSecureCluster(t *testing.T) {
 	cassandratest.ContactPoints(t)
+	long.Only(t, "a cluster of its own; make demo-production shows the same")
 	options, ca, err := cassandra.Secure(cassandra.Options{}, t.TempDir(), cassandra.Security{Mutual: true})
 	if err != nil {
 		t.Fatal(err)

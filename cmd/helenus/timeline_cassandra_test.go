@@ -13,6 +13,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/admin"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 )
@@ -183,9 +184,7 @@ func TestTimelineOfTheProcess(t *testing.T) {
 // TestTimelineWaitsOfTheProcess: what the limits do not allow yet waits, and the commands say for what; a change that is approved by itself
 // begins; orders that make no sense are refused and change nothing; and what was to be dropped at the end is.
 func TestTimelineWaitsOfTheProcess(t *testing.T) {
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("HELENUS_TEST_LONG is not set: two minutes; TestTimelineOfTheProcess has the rest of a calendar")
-	}
+	long.Only(t, "two minutes; TestTimelineOfTheProcess has the rest of a calendar")
 	x := adviseTimeline(t)
 	id := x.found.ID
 	says := func(code int, want string, args ...string) {

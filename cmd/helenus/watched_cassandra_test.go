@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -71,8 +72,8 @@ func TestOurTableIsWatched(t *testing.T) {
 		{"drop, past us", "DROP TABLE %s", true, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.long && os.Getenv("HELENUS_TEST_LONG") == "" {
-				t.Skip("HELENUS_TEST_LONG is not set: a minute each")
+			if c.long {
+				long.Only(t, "a minute each")
 			}
 			s := newShop(t, direct)
 			defer must(t, direct, "DROP KEYSPACE "+s.keyspace)

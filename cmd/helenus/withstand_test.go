@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -324,7 +325,7 @@ func TestWithstandAtEveryState(t *testing.T) {
 			p.resumeIfSuspended(id)
 		},
 	}
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
+	if !long.Tests() {
 		delete(breakages, "Cassandra stopped and started") // a dozen starts of it
 	}
 	states := []migrate.State{migrate.Approved, migrate.DualWrite, migrate.Backfill, migrate.Verify, migrate.Shadow, migrate.Serving}

@@ -1,10 +1,14 @@
 package cassandra
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/helenus-db/helenus/internal/long"
+)
 
 // TestDataCentres: each node says that it is where it was put.
 func TestDataCentres(t *testing.T) {
-	long(t)
+	long.Only(t, "several nodes, or starts, take a minute")
 	centres := []string{"east", "west"}
 	c := startCluster(t, Options{Nodes: 2, DataCentres: centres})
 	for i, want := range centres {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 func startCluster(t *testing.T, opt Options) *Cluster {
@@ -37,7 +39,7 @@ func open(t *testing.T, n *Node) *gocql.Session {
 }
 
 func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
-	long(t)
+	long.Only(t, "several nodes, or starts, take a minute")
 	c := startCluster(t, Options{Durable: true})
 	node := c.Node(0)
 	address := node.Addr()
@@ -112,16 +114,8 @@ func TestOneNodeSurvivesCrashAndStop(t *testing.T) {
 	}
 }
 
-// long skips a test of several nodes, or of several starts, which take a minute, unless it is the time for that.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("HELENUS_TEST_LONG") == "" {
-		t.Skip("several nodes, or starts, take a minute: `make test-long` runs this")
-	}
-}
-
 func TestThreeNodes(t *testing.T) {
-	long(t)
+	long.Only(t, "several nodes, or starts, take a minute")
 	c := startCluster(t, Options{Nodes: 3, Heap: "384m"})
 	if len(c.Pids()) != 3 || len(c.ContactPoints()) != 3 {
 		t.Fatalf("pids %v, contact points %v; want three each", c.Pids(), c.ContactPoints())
@@ -165,7 +159,7 @@ func TestThreeNodes(t *testing.T) {
 }
 
 func TestExtraSettingsReachTheNode(t *testing.T) {
-	long(t)
+	long.Only(t, "several nodes, or starts, take a minute")
 	c := startCluster(t, Options{Extra: map[string]any{
 		"authenticator": "PasswordAuthenticator", "authorizer": "CassandraAuthorizer", "role_manager": "CassandraRoleManager",
 		"num_tokens": 16,
@@ -183,7 +177,7 @@ func TestExtraSettingsReachTheNode(t *testing.T) {
 }
 
 func TestNodeJoinsAndLeaves(t *testing.T) {
-	long(t)
+	long.Only(t, "several nodes, or starts, take a minute")
 	c := startCluster(t, Options{Heap: "384m", Host: "127.0.251.1"})
 	session := open(t, c.Node(0))
 	for _, statement := range []string{

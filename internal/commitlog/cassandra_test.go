@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // statement is one of CQL, and what it is to be in the commit log, in the words of said.
@@ -115,24 +116,21 @@ func hexes(parts [][]byte) string {
 // TestRealSegments has real Cassandras write commit logs, and reads every key that was written, and no other.
 func TestRealSegments(t *testing.T) {
 	cassandratest.ContactPoints(t)
+	long.Only(t, "a cluster for each; TestKeptSegments reads what such wrote")
 	for _, c := range []struct {
 		name, version string
 		format        int
 		extra         map[string]any
-		long          bool
 	}{
-		{"5.0", "", version50, map[string]any{"storage_compatibility_mode": "NONE"}, false},
-		{"5.0 LZ4", "", version40, map[string]any{"commitlog_compression": compression("LZ4Compressor")}, true},
-		{"5.0 direct", "", version50, map[string]any{"storage_compatibility_mode": "NONE", "commitlog_disk_access_mode": "direct"}, true},
-		{"5.0 Snappy", "", version40, map[string]any{"commitlog_compression": compression("SnappyCompressor")}, true},
-		{"5.0 Deflate", "", version40, map[string]any{"commitlog_compression": compression("DeflateCompressor")}, true},
-		{"5.0 Zstd", "", version40, map[string]any{"commitlog_compression": compression("ZstdCompressor")}, true},
-		{"4.1", "4.1.10", version40, nil, true},
+		{"5.0", "", version50, map[string]any{"storage_compatibility_mode": "NONE"}},
+		{"5.0 LZ4", "", version40, map[string]any{"commitlog_compression": compression("LZ4Compressor")}},
+		{"5.0 direct", "", version50, map[string]any{"storage_compatibility_mode": "NONE", "commitlog_disk_access_mode": "direct"}},
+		{"5.0 Snappy", "", version40, map[string]any{"commitlog_compression": compression("SnappyCompressor")}},
+		{"5.0 Deflate", "", version40, map[string]any{"commitlog_compression": compression("DeflateCompressor")}},
+		{"5.0 Zstd", "", version40, map[string]any{"commitlog_compression": compression("ZstdCompressor")}},
+		{"4.1", "4.1.10", version40, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.long && os.Getenv("HELENUS_TEST_LONG") == "" {
-				t.Skip("HELENUS_TEST_LONG is not set")
-			}
 			dir := t.TempDir()
 			extra := map[string]any{"cdc_enabled": true, "cdc_raw_directory": dir, "commitlog_segment_size": "1MiB"}
 			for k, v := range c.extra {

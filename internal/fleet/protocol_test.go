@@ -2,9 +2,10 @@ package fleet
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 // TestNobodyAnswersWhatItCanNotKnow drives the real protocol through random schedules: whatever happens to members, nobody answers by a change while something was written
@@ -14,7 +15,7 @@ func TestNobodyAnswersWhatItCanNotKnow(t *testing.T) {
 	switch {
 	case raced: // one goroutine plays a world, in ten times the time: `make test` has a pass of its own without
 		worlds = 5
-	case os.Getenv("HELENUS_TEST_LONG") != "":
+	case long.Tests():
 		worlds = 5_000
 	}
 	served := 0

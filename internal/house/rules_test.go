@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 }
 
 // testsMayImport names what the tests of any folder but examples may import besides.
-var testsMayImport = []string{"internal/cassandra/", "internal/schematest", "bench/generate", "internal/fleet",
+var testsMayImport = []string{"internal/cassandra/", "internal/long", "internal/schematest", "bench/generate", "internal/fleet",
 	"proxy/proxytest", "proxy/wire"} // a node, published schemas, made-up workloads, other members; a client that says anything
 
 // onlyFrom names, for folders of kinds, who may import them besides themselves, but for tests: whoever else would know a kind otherwise than

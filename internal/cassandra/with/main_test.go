@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helenus-db/helenus/internal/long"
 )
 
 func TestUsage(t *testing.T) {
@@ -78,6 +80,7 @@ func TestCommandEndsWithItsOwnStatus(t *testing.T) {
 }
 
 func TestOnCassandra(t *testing.T) {
+	long.Only(t, "a cluster of its own; all tests that run before Cassandra run so")
 	if os.Getenv(variable) == "" {
 		t.Skip("HELENUS_TEST_CASSANDRA is not set: needs a real Cassandra (make test)")
 	}
