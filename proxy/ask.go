@@ -147,8 +147,8 @@ func (c *conn) onAsked(h wire.Header, body []byte, complete bool, t *slot, p *pe
 
 // giveBack makes a stream id free again whose late answer came.
 func (c *conn) giveBack(id int16) {
-	if a := c.asks; a != nil && isAsk(id) {
-		a.free <- id
+	if isAsk(id) { // else there may be none yet, and the upward goroutine making them
+		c.asks.free <- id
 	}
 }
 

@@ -31,3 +31,32 @@ func TestAskedAnswerMeetsTheSweeper(t *testing.T) {
 		t.Errorf("the stream id is not free again: %d are", len(c.asks.free))
 	}
 }
+
+// TestALateAnswerWhileAskingBegins: a late answer to a PREPARE of ours comes while the connection takes its first read that may ask. What begins then is not
+// the downward goroutine's to look at, as the race detector tells.
+func TestALateAnswerWhileAskingBegins(t *testing.T) {
+	s, err := New(Options{ContactPoints: []string{"127.0.0.1:1"}, Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &conn{server: s}
+	at, id, err := c.streams.alias()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := c.spares.take()
+	e.replaces = &replacement{}
+	at.pending = pending{stream: nobody, id: id, opcode: wire.OpPrepare, extra: e}
+	at.claim()
+	c.expire(at, at.Word())
+	begun := make(chan struct{})
+	go func() {
+		defer close(begun)
+		c.lend()
+	}()
+	verdict, _, err := c.late(wire.Header{Version: 4 | wire.ResponseBit, Stream: id, Opcode: wire.OpResult}, nil, true, at)
+	<-begun
+	if err != nil || verdict != pipe.Drop || at.Occupied() || len(c.asks.free) != maxAsks {
+		t.Errorf("%v, %v; %d stream ids are for asking", verdict, err, len(c.asks.free))
+	}
+}

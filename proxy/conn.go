@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,9 @@ type conn struct {
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
 	authenticated atomic.Bool
-	closed        atomic.Bool   // both sockets are: nothing more is sent
+	closing       sync.Once     // of both sockets
+	closed        atomic.Bool   // both are: nothing more is sent
+	forsaken      atomic.Bool   // the client takes no answers: its socket is closed, and soon the other
 	leaving       atomic.Bool   // it is being drained: requests are refused
 	registered    atomic.Uint32 // what events about nodes the client wants, as Cassandra has answered
 	opaqueEnded   func()        // set by the downward goroutine
@@ -114,7 +117,7 @@ func (c *conn) run(ctx context.Context) error {
 	c.back = back
 	c.arrive(back)
 	c.up.out = pipe.NewWriter(c.back, c.giveUp)
-	c.down.out = pipe.NewWriter(c.front, c.giveUpClient)
+	c.down.out = pipe.NewWriter(c.front, c.forsake)
 	if !c.server.adopt(c) {
 		c.sheet.Because(ledger.Drained)
 		c.close()
@@ -145,13 +148,15 @@ func (c *conn) run(ctx context.Context) error {
 	down := pipe.Pipe{Source: c.back, Out: c.down.out, Handler: downward{c}, Mode: &c.backing, Now: c.server.now}
 	err = guard.Do(guard.Relay, down.Run)
 	c.because(err, ledger.Cassandra, ledger.Client)
-	if writing(err) {
-		c.leave()
-	} else if !c.closed.Load() { // Cassandra ended it: what others still have for the client goes out first
+	switch {
+	case errors.Is(err, net.ErrClosed): // who closed it sees to the rest
+	case writing(err):
+		c.forsake(err)
+	default: // Cassandra ended it: what others still have for the client goes out first
 		_ = c.front.SetWriteDeadline(time.Now().Add(farewell))
 		c.down.out.Settle()
+		c.close()
 	}
-	c.close()
 	upErr := <-upEnded
 	c.up.out.Settle()
 	c.down.out.Settle()
@@ -214,18 +219,19 @@ func (c *conn) giveUp(err error) {
 	c.close()
 }
 
-// giveUpClient closes the client's socket, from its writer that failed. Who reads from it leaves then; if Cassandra does not
-// take what was read before, nobody waits for long.
-func (c *conn) giveUpClient(err error) {
+// forsake closes the client's socket, to which nothing can be written. Who reads from it is done with what came, and leaves
+// then; if Cassandra does not take that, nobody waits for long.
+func (c *conn) forsake(err error) {
+	if c.forsaken.Swap(true) {
+		return
+	}
 	c.becauseGivenUp(err)
 	c.server.log.Debug("client does not take its answers", "client", c.client.Load().Address, "error", err)
-	if errors.Is(c.front.Close(), net.ErrClosed) {
-		return // another has, and sees to the rest
-	}
 	time.AfterFunc(2*farewell, c.close)
+	c.front.Close()
 }
 
-// leave ends a connection whose client went. What it had sent goes to Cassandra first, as it would without us, though the
+// leave ends a connection whose client went, from the goroutine that read from it. What it had sent goes to Cassandra first, as it would without us, though the
 // Rewriter held it: a client that sends a write and goes has its write. A little later all is closed.
 func (c *conn) leave() {
 	c.front.Close()
@@ -241,10 +247,20 @@ func (c *conn) leave() {
 
 // close ends both sockets; the goroutines that read from them then end. closed comes after: who sees it (Barrier) may rely
 // on it that no request is sent any more.
+//
+// To close a socket takes until who reads from it is done with what came (tcp.Follow), and he may be waiting for the other socket: both are
+// closed at once. Who is called by a pipe would wait for himself.
 func (c *conn) close() {
-	c.front.Close()
-	c.back.Close()
-	c.closed.Store(true)
+	c.closing.Do(func() {
+		ended := make(chan struct{})
+		guard.Go(guard.Relay, func() {
+			defer close(ended)
+			c.back.Close()
+		}, nil)
+		c.front.Close()
+		<-ended
+		c.closed.Store(true)
+	})
 }
 
 // over tells that what is in flight is not waited for: the connection is closed, or it can not be read and nobody will

@@ -283,7 +283,7 @@ func TestSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, first := alone.find(t.Context(), "4", h.now); len(alone.all) != maxSessions || first {
+	if _, first, _ := alone.find(t.Context(), "4", h.now); len(alone.all) != maxSessions || first {
 		t.Errorf("%d sessions; one of the oldest holds: %v", len(alone.all), first)
 	}
 }

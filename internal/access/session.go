@@ -188,39 +188,46 @@ func (s *Sessions) remove(ctx context.Context, gone []store.Key, audit ...store.
 	return nil
 }
 
-// find is the session of a cookie. One that is not known here may have begun elsewhere a moment ago: the store is asked.
-func (s *Sessions) find(ctx context.Context, text string, now time.Time) (session, bool) {
+// find is the session of a cookie. One that is not known here may have begun elsewhere a moment ago: the store is asked. After an error nobody knows.
+func (s *Sessions) find(ctx context.Context, text string, now time.Time) (one session, ok bool, err error) {
 	id := idOf(text)
 	s.mu.Lock()
-	one, ok := s.all[id]
+	one, ok = s.all[id]
 	_, ended := s.ended[id]
 	s.mu.Unlock()
 	if !ok && !ended && s.store != nil && s.asked.AllowN(now, 1) {
 		ctx, cancel := context.WithTimeout(ctx, sessionPatience)
 		defer cancel()
-		if ok = s.store.Load(ctx, KindSession, id, &one) == nil; ok && now.Before(one.Expires) {
+		err = s.store.Load(ctx, KindSession, id, &one)
+		if ok = err == nil; ok && now.Before(one.Expires) {
 			s.mu.Lock()
 			s.all[id] = one
 			s.mu.Unlock()
 		}
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
 	}
-	return one, ok && now.Before(one.Expires)
+	return one, ok && now.Before(one.Expires), err
 }
 
 // end ends the session of a cookie, here at once, also one that began elsewhere a moment ago. After an error it would hold elsewhere; it is ended there as
 // soon as that can be stored.
 func (s *Sessions) end(ctx context.Context, text string, now time.Time) error {
 	id := idOf(text)
-	one, known := s.find(ctx, text, now)
+	one, known, unasked := s.find(ctx, text, now)
 	s.mu.Lock()
+	if unasked != nil { // it may be one; of those that are made up not without end
+		known, one.Expires = len(s.ended) < maxSessions, now.Add(sessionFor)
+	}
 	delete(s.all, id)
 	delete(s.local, id)
 	if known && s.store != nil {
 		s.ended[id] = one.Expires
 	}
 	s.mu.Unlock()
-	if !known || s.store == nil {
-		return nil
+	if !known || s.store == nil || unasked != nil {
+		return unasked
 	}
 	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
 	defer cancel()
@@ -271,7 +278,7 @@ func (s *Sessions) EndOf(ctx context.Context, name, actor string) (int, error) {
 
 // bySession is whoever showed a cookie.
 func (g *Gate) bySession(ctx context.Context, text string) (who Identity, ok bool) {
-	one, ok := g.o.Sessions.find(ctx, text, g.o.Now())
+	one, ok, _ := g.o.Sessions.find(ctx, text, g.o.Now())
 	switch {
 	case !ok:
 	case one.Via == ViaBootstrap:

@@ -277,6 +277,25 @@ func TestSessionsWhileTheStateIsAway(t *testing.T) {
 	}
 }
 
+// A session that is ended at a member that has not heard of it, while the state is away, ends everywhere once that is back.
+func TestUnheardOfSessionEndsOnceTheStateIsBack(t *testing.T) {
+	m := newMembers(t)
+	ann := m.create("ann", Operator, 0)
+	a, b := m.another("secret"), m.another("secret")
+	c := begin(t, a, ann)
+	m.state.away.Store(true)
+	b.End(httptest.NewRecorder(), request("Cookie", c.Name+"="+c.Value))
+	m.state.away.Store(false)
+	for _, g := range []*Gate{b, a} {
+		if err := g.Sessions().Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := show(g, c); !errors.Is(err, ErrEnded) {
+			t.Errorf("it holds: %v", err)
+		}
+	}
+}
+
 // Whoever makes up cookies has the state asked for few of them.
 func TestMadeUpSessions(t *testing.T) {
 	m := newMembers(t)

@@ -32,12 +32,14 @@ type Writer struct {
 		waiting []byte
 		spare   []byte
 		running bool
+		full    bool      // more was to wait than may
 		idle    sync.Cond // running became false
 	}
 }
 
 // NewWriter returns the writer of a socket. fail is told when a frame that was sent could not be written, or when too much
-// waits; it closes the connection. It is called from any goroutine.
+// waits. It is called from a goroutine that nobody waits for: it closes the connection, which takes until who reads from that is done with what came, and he may
+// be the one who sends, or waits to.
 func NewWriter(conn net.Conn, fail func(error)) *Writer {
 	w := &Writer{conn: tcp.NewSender(conn), fail: fail}
 	w.post.idle.L = &w.post
@@ -77,7 +79,10 @@ func (w *Writer) Send(frame []byte) {
 	q.Lock()
 	defer q.Unlock()
 	if len(q.waiting)+len(frame) > maxPosted {
-		w.fail(errNotReading)
+		if !q.full {
+			q.full = true
+			guard.Go(guard.Relay, func() { w.fail(errNotReading) }, nil)
+		}
 		return
 	}
 	q.waiting = appendFrames(q.waiting, w.mode.Load(), frame)

@@ -10,7 +10,8 @@ import (
 // asks for space anew after the wait: what waits needs none.
 //
 // From a TCP connection on Linux it takes what came at once with one system call, where Read in a loop needs two: the second
-// finds nothing (follow_linux.go). Nobody else may read from that, or set its read deadline, meanwhile.
+// finds nothing (follow_linux.go). Nobody else may read from that, or set its read deadline, meanwhile. Its Close returns when took has: took may not
+// close it, nor wait for who does.
 func Follow(r io.Reader, clock func() int64, space func() []byte, took func(n int, now int64) error, rest func()) error {
 	if c, ok := r.(*net.TCPConn); ok {
 		if s := newSparing(c, clock); s != nil {

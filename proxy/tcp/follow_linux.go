@@ -19,7 +19,7 @@ import (
 // # Why no wake-up is lost
 //
 // Go's poller is edge-triggered: it hears of data once. A call of RawConn.Read forgets what it was woken for only at its
-// beginning, and follow stays in one, so what arrives after a recvmsg ends the wait that comes next. What had arrived before
+// beginning, and follow waits in the call in which it read last, so what arrives after a recvmsg ends the wait that comes next. What had arrived before
 // the poller looked came with the same edge, but then recvmsg counts it; an end of the stream too (Linux counts it as a
 // byte). A reset alone is not counted. If one comes so close upon data that both make one edge, the wait would not end. So it has
 // an end of its own, trust; and only a connection that is busy, which it pays for, is waited for like that: a timer that goes off costs
@@ -73,6 +73,8 @@ func (s *sparing) follow(space func() []byte, took func(n int, now int64) error,
 		switch {
 		case end != nil:
 			return end
+		case err == nil: // more waits
+			continue
 		case !s.trusted || !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		}
@@ -80,7 +82,8 @@ func (s *sparing) follow(space func() []byte, took func(n int, now int64) error,
 	}
 }
 
-// all reads until nothing waits, and then is to be called again when something does; or until the end.
+// all reads until nothing waits, and then is to be called again when something does; or until the end. While more waits it is to be called again at
+// once, from outside: only there is it found out that the connection was closed, and whoever closes it waits for that.
 func (s *sparing) all(fd uintptr, space func() []byte, took func(n int, now int64) error) (wait bool, end error) {
 	for {
 		n, waiting, e := s.receive(fd, space())
@@ -100,7 +103,11 @@ func (s *sparing) all(fd uintptr, space func() []byte, took func(n int, now int6
 			return false, err
 		}
 		pause := now - s.last
-		if s.last = now; !waiting && pause < busy {
+		s.last = now
+		switch {
+		case waiting:
+			return false, nil
+		case pause < busy:
 			s.trust()
 			return true, nil
 		}

@@ -173,6 +173,35 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
+// A peer that sends without a pause does not keep its connection from being closed.
+func TestFollowEndsThoughMoreComes(t *testing.T) {
+	near, far := pair(t)
+	f := follow(near, 100, true)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for many := make([]byte, 1<<20); ; {
+			if _, err := far.Write(many); err != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(20 * time.Millisecond)
+	closed := make(chan struct{})
+	go func() { near.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("it can not be closed")
+	}
+	far.Close()
+	if err := f.end(t); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	<-closed
+	<-sent
+}
+
 // What is not from TCP is read as ever.
 func TestFollowAnyReader(t *testing.T) {
 	var got []byte
