@@ -191,6 +191,7 @@ func New(o Options) (*Engine, error) {
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
 	e.agents.limit = rate.NewLimiter(rate.Limit(o.Recheck), max(o.Recheck/10, 1))
 	e.options.Others = e.remembering(o.Others)
+	e.kill.storing = make(turns, 1)
 	e.runners = make(map[string]kind.Runner, len(o.Kinds))
 	for _, k := range o.Kinds {
 		e.runners[k.Name()] = k.Open(kind.Parts{Session: o.Session, Schema: o.Schema, Now: o.Now, Uptime: o.Uptime, Log: o.Log})
