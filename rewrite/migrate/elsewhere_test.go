@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -308,5 +309,51 @@ func TestGuardsArePatient(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestOrderBesideWork: while an order is being put in force the work under way stores what it has found, and finds that another process has stored something since. The order is given
+// upon that.
+func TestOrderBesideWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		order func(context.Context, *Manager) error
+		want  State
+	}{
+		"suspended":   {func(ctx context.Context, m *Manager) error { return m.Suspend(ctx, "r", "found wrong", false) }, Suspended},
+		"doubted":     {func(ctx context.Context, m *Manager) error { return m.Reverify(ctx, "r", "an entry is missing") }, Verify},
+		"filled anew": {func(ctx context.Context, m *Manager) error { return m.Refill(ctx, "r", "its table was emptied") }, DualWrite},
+		"rolled back": {func(ctx context.Context, m *Manager) error { return m.Rollback(ctx, "r", "ann") }, RollingBack},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair := newPair(t, &exectest.Store{}, Serving)
+			r, first := pair.here.runs["r"], true
+			var work sync.WaitGroup
+			pair.here.Publish = func([]Published) {
+				if !first {
+					return
+				}
+				first = false
+				pair.stores(Change{State: Serving, Passes: 1})
+				stored := make(chan struct{})
+				work.Go(func() { // it is published once this has been
+					err := pair.here.update(t.Context(), r, func(x *Change) {
+						if x.Repaired++; x.Passes == 1 {
+							close(stored)
+						}
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				<-stored
+			}
+			if err := c.order(t.Context(), pair.here); err != nil {
+				t.Error(err)
+			}
+			work.Wait()
+			if x, have := pair.stored(), r.get(); x.State != c.want || have.State != c.want || x.Passes != 1 || x.Repaired != 1 {
+				t.Errorf("stored is %s, in force %s; %d passes, %d repaired", x.State, have.State, x.Passes, x.Repaired)
+			}
+		})
 	}
 }
