@@ -61,8 +61,11 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Change) {
 		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
-		x.Refill = to == DualWrite || to == Approved && have.TableID != "" && (x.Refill || have.State == Failed || have.Broken) // entries were removed from it before it was filled, too
-		x.Unfollowed = true // what nobody followed while it was stopped, as by another member that was bypassed, may be on its way still
+		// Entries may have been removed from it before it was filled, too.
+		emptied := have.TableID != "" && (x.Refill || have.State == Failed || have.Broken)
+		x.Refill = to == DualWrite || to == Approved && emptied
+		// What nobody followed while it was stopped, as through a member that was bypassed, may be on its way still.
+		x.Unfollowed = true
 	})
 }
 
