@@ -27,7 +27,8 @@ import (
 // If that it is on can not be saved, the relay is bypassed all the same (that is what a kill-switch is for). The order says that it is pending, is
 // saved again and again until it is, and so are the suspensions, which hold over a crash (migrate/pending.go).
 //
-// In a fleet another member may answer yet by what this one's writes would pass by: so it is saved first, and each member bypasses once none answers any more.
+// In a fleet another member may answer yet by what this one's writes would pass by: so it is saved first, if that takes no longer than a moment, and each member bypasses once none
+// answers any more. A state that hangs holds that up for no longer than the lease.
 
 // Bypass is the state of the kill-switch.
 type Bypass struct {
@@ -53,12 +54,24 @@ var errOvertaken = errors.New("another order to bypass, or not to, came meanwhil
 // kill is the kill-switch of an Engine. Its locks are taken in this order.
 type kill struct {
 	admission sync.RWMutex // held to read while a change is approved or resumed
-	storing   sync.Mutex   // held while it is stored or read: one after the other
+	storing   turns        // held while it is stored or read: one after the other
 
 	mu     sync.Mutex // of what follows; never held while the store is waited for
 	state  Bypass
 	trail  []store.Entry // of the audit: what is in force, and not stored yet
 	orders int           // given so far: an order that waits sees whether another came
+}
+
+// turns is a mutex that is waited for no longer than a context lasts: its holder may wait for the store.
+type turns chan struct{}
+
+func (t turns) take(ctx context.Context) (free func(), err error) {
+	select {
+	case t <- struct{}{}:
+		return func() { <-t }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the state is still being asked whether requests bypass the rewriting: %w", context.Cause(ctx))
+	}
 }
 
 // Bypassed returns the state of the kill-switch.
@@ -133,27 +146,33 @@ func (e *Engine) suspendAdmitted(ctx context.Context) error {
 func (e *Engine) bypassFleet(ctx context.Context, order int, actor string) error {
 	e.unsaved.Add(1)
 	defer e.unsaved.Add(-1)
-	stored := make(chan struct{})
-	err := e.suspendAll(ctx)
-	if err == nil {
-		close(stored)
-	}
+	stored, ended := make(chan struct{}), make(chan error, 1)
+	guard.Go(guard.Migrations, func() {
+		err := e.suspendAll(ctx)
+		if err == nil {
+			close(stored)
+		}
+		ended <- err
+	}, func(err error) { ended <- err })
 	_ = e.options.Members.Quiet(e.life, stored) // which ends with the process
 	k := &e.kill
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.orders == order && k.state.On {
 		e.bypassRelay(true)
 		e.log.Warn("requests bypass the rewriting", "actor", actor)
 	}
-	return err
+	k.mu.Unlock()
+	return <-ended
 }
 
 // followBypass does what another member was ordered: it bypasses the relay, or does not any more.
 func (e *Engine) followBypass(ctx context.Context) error {
 	k := &e.kill
-	k.storing.Lock() // what is being stored here is no other's order
-	defer k.storing.Unlock()
+	free, err := k.storing.take(ctx) // what is being stored here is no other's order
+	if err != nil {
+		return err
+	}
+	defer free()
 	var now Bypass
 	if err := e.options.Store.Load(ctx, kindBypass, kindBypass, &now); err != nil {
 		if errors.Is(err, store.ErrNotFound) {
@@ -193,8 +212,11 @@ func (e *Engine) switched(ctx context.Context, before, after bool, actor string)
 // storeBypass stores that requests bypass the rewriting, if that is still to be done.
 func (e *Engine) storeBypass(ctx context.Context) error {
 	k := &e.kill
-	k.storing.Lock()
-	defer k.storing.Unlock()
+	free, err := k.storing.take(ctx)
+	if err != nil {
+		return e.unstored(err)
+	}
+	defer free()
 	k.mu.Lock()
 	now, trail := k.state, k.trail
 	k.mu.Unlock()
@@ -202,15 +224,24 @@ func (e *Engine) storeBypass(ctx context.Context) error {
 		return nil
 	}
 	now.Pending = ""
-	err := e.options.Store.Decide(ctx, kindBypass, kindBypass, now, trail...)
+	if err := e.options.Store.Decide(ctx, kindBypass, kindBypass, now, trail...); err != nil {
+		return e.unstored(err)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err != nil {
-		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
-		return fmt.Errorf("save that requests bypass the rewriting: %w", err)
-	}
 	k.state.Pending, k.trail = "", k.trail[len(trail):] // who ordered it again meanwhile stores that
 	return nil
+}
+
+// unstored notes why it is not stored yet that requests bypass the rewriting.
+func (e *Engine) unstored(err error) error {
+	k := &e.kill
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.trail) > 0 { // else another order's was stored with it meanwhile
+		k.state.Pending = fmt.Sprintf("requests bypass the rewriting, but that is not stored yet (%v). It is stored again and again until it is", err)
+	}
+	return fmt.Errorf("save that requests bypass the rewriting: %w", err)
 }
 
 // suspendAll suspends every change because of the kill-switch.
@@ -234,8 +265,11 @@ func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 	e.bypassRelay(false)
 	k.mu.Unlock()
 	err := e.unseenEnded(ctx)
-	k.storing.Lock()
-	defer k.storing.Unlock()
+	if free, busy := k.storing.take(ctx); busy != nil {
+		err = errors.Join(err, busy)
+	} else {
+		defer free()
+	}
 	k.mu.Lock()
 	overtaken, trail := k.orders != order, k.trail
 	k.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -161,5 +162,76 @@ func TestBypassWaitsForNoApproval(t *testing.T) {
 	must(t, errors.Join(<-approved, <-bypassed))
 	if got := e.Migrations()[0].State; got != migrate.Suspended {
 		t.Errorf("what was being approved is %s", got)
+	}
+}
+
+// alone is a fleet of which this process is the only member that is heard of.
+type alone struct{ lease time.Duration }
+
+func (alone) Serving() bool                                     { return true }
+func (alone) Barrier(context.Context, func(string)) error       { return nil }
+func (alone) Followed(time.Duration) bool                       { return true }
+func (alone) Moment() time.Duration                             { return 1 }
+func (alone) Blocked() string                                   { return "" }
+func (alone) Leads() bool                                       { return true }
+func (alone) Lead(ctx context.Context, f func(context.Context)) { f(ctx) }
+func (a alone) Quiet(_ context.Context, stored <-chan struct{}) error {
+	select {
+	case <-stored:
+	case <-time.After(a.lease):
+	}
+	return nil
+}
+
+// TestBypassInAFleetIsNotHeldUp: a state that hangs, whoever asks it for what, holds requests of a member up for no longer than others may answer by what they pass by. (In the
+// machine's own time, as above.)
+func TestBypassInAFleetIsNotHeldUp(t *testing.T) {
+	for name, hang := range map[string]func(w *world, e *Engine, goOn <-chan struct{}){
+		"while it suspends": func(w *world, _ *Engine, goOn <-chan struct{}) {
+			w.store.Before.Set(func(kind, _ string) error {
+				if kind == change.Kind {
+					<-goOn
+				}
+				return nil
+			})
+		},
+		"while it follows others": func(w *world, e *Engine, goOn <-chan struct{}) {
+			asked := make(chan struct{})
+			w.store.Loading.Set(func(kind, _ string) error {
+				if kind == kindBypass {
+					close(asked)
+					<-goOn
+					return errFull
+				}
+				return nil
+			})
+			go func() { _ = e.Follow(context.Background()) }()
+			<-asked
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Bypass: w.bypassed.Store, Schema: w.db.Schema, Migrate: quick(), Kinds: few(), Changes: change.Open(w.store), Members: alone{100 * time.Millisecond}})
+			must(t, err)
+			w.engine = e
+			ctx := context.Background()
+			must(t, e.Restore(ctx))
+			must(t, w.approve("m1"))
+			goOn, bypassed := make(chan struct{}), make(chan error, 1)
+			hang(w, e, goOn)
+			go func() { bypassed <- e.Bypass(ctx, true, "ann") }()
+			for began := time.Now(); !w.bypassed.Load(); time.Sleep(time.Millisecond) {
+				if time.Since(began) > 2*bypassPatience {
+					t.Fatal("it waits for the state")
+				}
+			}
+			close(goOn)
+			if err := <-bypassed; name == "while it suspends" && err != nil {
+				t.Error(err)
+			}
+			if got := e.Migrations()[0].State; got != migrate.Suspended {
+				t.Errorf("%s", got)
+			}
+		})
 	}
 }

@@ -42,7 +42,9 @@ type Options struct {
 	Bypass func(on bool)
 	// Schema returns the schema as it was last read, nil before.
 	Schema func() *schema.Schema
-	Log    *slog.Logger
+	// Stale has the schema be read again soon, which is told to what Look returns. nil: that happens by events alone.
+	Stale func()
+	Log   *slog.Logger
 	// DataKeyspace begins the names of keyspaces of ours (schema.DataKeyspace).
 	DataKeyspace string
 	Role         string               // that Session logs in with, "" if it does not
@@ -189,6 +191,7 @@ func New(o Options) (*Engine, error) {
 	o.defaults()
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
+	e.kill.storing = make(turns, 1)
 	e.agents.limit = rate.NewLimiter(rate.Limit(o.Recheck), max(o.Recheck/10, 1))
 	e.options.Others = e.remembering(o.Others)
 	e.runners = make(map[string]kind.Runner, len(o.Kinds))

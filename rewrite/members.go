@@ -95,6 +95,9 @@ func (e *Engine) warn(p *preparation) {
 func (e *Engine) warnOfTouches(touches []touch) {
 	var stored []<-chan struct{}
 	for _, t := range touches {
+		if t.alters {
+			continue // of that the events tell each member
+		}
 		if t.active.used() || t.active.members != nil && t.active.write.Load() {
 			stored = append(stored, e.turnedBack(t.active, "a client is about to say "+t.what+" a table of ours"))
 		}

@@ -39,11 +39,23 @@ func (e *Engine) Suspect(keyspace, table string) {
 		if base || slices.ContainsFunc(slices.Concat(a.tables, a.rests), func(t kind.Table) bool {
 			return (keyspace == "" || keyspace == t.Keyspace) && (table == "" || table == t.Name)
 		}) {
-			a.holds.Add(1)
-			a.touched.Add(1)
-			s.held = append(s.held, heldBack{a, s.looks})
+			s.add(a)
 		}
 	}
+}
+
+// hold is Suspect for one change.
+func (s *suspicion) hold(a *active) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(a)
+}
+
+// add is hold for those who hold s.mu.
+func (s *suspicion) add(a *active) {
+	a.holds.Add(1)
+	a.touched.Add(1)
+	s.held = append(s.held, heldBack{a, s.looks})
 }
 
 // inherit has a change as it fits the base now be held back like the one whose place it takes. s.mu is held.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -102,6 +103,52 @@ func TestSuspectedSinceTheLook(t *testing.T) {
 		w.engine.Look()(w.db.Schema())
 		if !w.served("guest1") {
 			t.Error("not served")
+		}
+	})
+}
+
+// TestSchemaStatements: from before a client's statement about the schema of the base goes on nothing is answered from what may have changed by it, until a look that begins after its answer;
+// who says it need not wait for the event. One that Cassandra refuses changes nothing.
+func TestSchemaStatements(t *testing.T) {
+	refusal := proxy.Response{Opcode: proxy.OpError, Failed: true, ErrorCode: 0x2100}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(3, 1)
+		stale := 0
+		e, err := New(Options{Session: w.db, Store: w.store, Traffic: w, Schema: w.db.Schema, Stale: func() { stale++ }, Migrate: quick(), Every: 1 << 60, Kinds: few()})
+		must(t, err)
+		must(t, e.Restore(context.Background()))
+		w.run(e)
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Serving)
+		for text, about := range map[string]bool{
+			"ALTER TABLE hotel.stays ADD stars int": true, "ALTER TABLE stays DROP guest": true, "ALTER TABLE stays RENAME n TO number": true, "DROP TABLE hotel.stays": true,
+			"DROP INDEX hotel.by_guest": true, "ALTER TYPE address ADD zip int": true, "DROP TYPE IF EXISTS hotel.address": true,
+			"ALTER TABLE rooms ADD stars int": false, "DROP INDEX other.by_guest": false, "ALTER TYPE other.address ADD zip int": false, "DROP TABLE other.stays": false,
+		} {
+			stale = 0
+			early := e.Look()
+			if a := w.say("hotel", text, false, refusal); (a != nil) != about || a != nil && (a.serving || a.forwarded != 1) {
+				t.Errorf("%s: %+v", text, a)
+			}
+			if stale != 0 || !w.served("guest1") {
+				t.Errorf("%s was refused: not served", text)
+			}
+			for _, answer := range []proxy.Response{{Opcode: proxy.OpResult}, {Lost: true}} {
+				if w.say("hotel", text, false, answer); w.served("guest1") == about {
+					t.Errorf("%s: served: %t", text, !about)
+				}
+				if early(w.db.Schema()); w.served("guest1") == about {
+					t.Errorf("%s: served: %t, upon a look from before", text, !about)
+				}
+				if e.Look()(w.db.Schema()); !w.served("guest1") || w.state() != migrate.Serving {
+					t.Errorf("%s: not served though all is as it was", text)
+				}
+			}
+			if (stale == 2) != about {
+				t.Errorf("%s: the schema is to be read %d times", text, stale)
+			}
 		}
 	})
 }

@@ -21,12 +21,16 @@ import (
 // Tables that the application keeps, and a change answers from, are the application's to write, row by row. What empties or removes one as a whole is
 // followed in the same way.
 //
+// Statements about the schema of the base are watched, too: what Cassandra answers once it has carried one out is not known before the schema was read again, and the event that has it
+// read may come after the answer. So reads run as written from before such a statement goes on until a look at the schema that begins after its answer (suspect.go).
+//
 // A read that is under way meanwhile may have seen the table before or after, so it is answered only if nothing was said since it
 // began (active.touched).
 
-// touch is one statement on a table of ours, or one that empties a table which a change answers from.
+// touch is one statement on a table of ours, or one that empties a table which a change answers from, or one about the schema of the tables of an application.
 type touch struct {
 	active *active
+	alters bool   // it is about the schema of the base, or of a table that the change answers from; nothing else is said of it
 	what   string // "DELETE on"
 	on     *kind.Table
 	ours   bool
@@ -38,13 +42,19 @@ func (a *active) has(keyspace, table string) bool {
 	return slices.ContainsFunc(a.tables, func(t kind.Table) bool { return t.Keyspace == keyspace && (table == "" || t.Name == table) })
 }
 
+// reads tells whether a table is its base, or another of the application's that it answers from; any of a keyspace, if table is "".
+func (a *active) reads(keyspace, table string) bool {
+	return a.about.Keyspace == keyspace && (table == "" || table == a.about.Base) ||
+		slices.ContainsFunc(a.rests, func(t kind.Table) bool { return t.Keyspace == keyspace && (table == "" || t.Name == table) })
+}
+
 // touches finds the changes whose tables a statement changes. What reads them changes nothing.
 func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 	on := func(what string, t cql.TableRef, rows bool) {
 		t = t.In(keyspace)
 		for _, a := range s.active {
 			if a.has(t.Keyspace, t.Table) {
-				all = append(all, touch{a, what + " on", &a.tables[0], true, rows})
+				all = append(all, touch{active: a, what: what + " on", on: &a.tables[0], ours: true, rows: rows})
 			}
 		}
 	}
@@ -52,7 +62,14 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		t = t.In(keyspace)
 		for _, a := range s.active {
 			if slices.ContainsFunc(a.rests, func(r kind.Table) bool { return r.Keyspace == t.Keyspace && (r.Name == t.Table || t.Table == "") }) {
-				all = append(all, touch{a, what, &a.rests[0], false, false})
+				all = append(all, touch{active: a, what: what, on: &a.rests[0]})
+			}
+		}
+	}
+	alters := func(keyspace, table string) {
+		for _, a := range s.active {
+			if a.reads(keyspace, table) {
+				all = append(all, touch{active: a, alters: true})
 			}
 		}
 	}
@@ -72,6 +89,9 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		emptied("TRUNCATE of", x.Table)
 	case *cql.AlterTable:
 		on("ALTER TABLE", x.Table, false)
+		alters(x.Table.In(keyspace).Keyspace, x.Table.Table)
+	case *cql.AlterType:
+		alters(x.Type.In(keyspace).Keyspace, "")
 	case *cql.CreateIndex:
 		on("CREATE INDEX", x.Table, false)
 	case *cql.CreateView:
@@ -81,7 +101,7 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 	case *cql.AlterKeyspace:
 		for _, a := range s.active {
 			if a.has(x.Keyspace, "") || len(a.tables) > 0 && a.about.Keyspace == x.Keyspace {
-				all = append(all, touch{a, "ALTER KEYSPACE with or of the base of", &a.tables[0], true, false})
+				all = append(all, touch{active: a, what: "ALTER KEYSPACE with or of the base of", on: &a.tables[0], ours: true})
 			}
 		}
 	case *cql.Drop:
@@ -89,15 +109,19 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		case cql.ObjectTable:
 			on("DROP TABLE", x.Name, false)
 			emptied("DROP TABLE of", x.Name)
+			alters(x.Name.In(keyspace).Keyspace, x.Name.Table)
+		case cql.ObjectIndex, cql.ObjectType, cql.ObjectFunction, cql.ObjectAggregate:
+			alters(x.Name.In(keyspace).Keyspace, "")
 		case cql.ObjectTrigger:
 			on("DROP TRIGGER", x.On, false)
 		case cql.ObjectKeyspace:
 			for _, a := range s.active {
 				if a.has(x.Name.Keyspace, "") {
-					all = append(all, touch{a, "DROP KEYSPACE with", &a.tables[0], true, false})
+					all = append(all, touch{active: a, what: "DROP KEYSPACE with", on: &a.tables[0], ours: true})
 				}
 			}
 			emptied("DROP KEYSPACE with", cql.TableRef{Keyspace: x.Name.Keyspace})
+			alters(x.Name.Keyspace, "")
 		}
 	}
 	return all
@@ -111,7 +135,7 @@ func (s *ruleSet) unread(text string) (all []touch) {
 			name := strings.ToLower(t.Name)
 			return strings.Contains(text, name) || strings.Contains(text, strings.ReplaceAll(name, `"`, `""`))
 		}) {
-			all = append(all, touch{a, "a statement that can not be read, and names", &a.tables[0], true, true})
+			all = append(all, touch{active: a, what: "a statement that can not be read, and names", on: &a.tables[0], ours: true, rows: true})
 		}
 	}
 	return all
@@ -187,7 +211,15 @@ func (w *watched) ended(harmless bool) {
 		}
 		return
 	}
+	looks := false
 	for _, t := range w.touches {
+		if t.alters {
+			if looks = w.engine.options.Stale != nil; looks {
+				w.engine.suspected.hold(t.active)
+			}
+			t.active.holds.Add(-1)
+			continue
+		}
 		t.active.counts.touched.Add(1)
 		order := w.engine.manager.Reverify
 		if t.rows {
@@ -199,5 +231,8 @@ func (w *watched) ended(harmless bool) {
 		}
 		w.engine.turnBack(t.active, reason.Error(), order)
 		t.active.holds.Add(-1)
+	}
+	if looks { // no event comes of a statement that changed nothing
+		w.engine.options.Stale()
 	}
 }

@@ -50,6 +50,11 @@ func (p *preparation) empty() bool {
 	return len(p.steps) == 0 && len(p.pending) == 0 && len(p.doubts) == 0 && len(p.refused) == 0
 }
 
+// empties tells whether it empties the base of a change.
+func (p *preparation) empties() bool {
+	return slices.ContainsFunc(p.doubts, func(d doubt) bool { return d.empties })
+}
+
 // errorCode is what a client is told whose entry could not be written, where the person who approved wanted it so: Overloaded,
 // which says that its statement was not carried out, and that another attempt may succeed. The more exact codes carry fields that only
 // a coordinator knows.
@@ -66,7 +71,7 @@ func (e *Engine) takeWrite(r *proxy.Request) bool {
 	for _, d := range p.doubts {
 		d.active.holds.Add(1)
 	}
-	if len(p.steps) == 0 && len(p.pending) == 0 && (len(p.doubts) == 0 || e.options.Members == nil) {
+	if len(p.steps) == 0 && len(p.pending) == 0 && (len(p.doubts) == 0 || e.options.Members == nil) && !p.empties() {
 		e.forward(r, p)
 		return true
 	}
@@ -182,6 +187,7 @@ func (p *preparation) end(answer kind.Answer) {
 // write takes the steps that a request needs, and sends it on.
 func (e *Engine) write(r *proxy.Request, p *preparation) {
 	e.warn(p)
+	e.emptying(p)
 	if refusal := e.prepare(e.near(e.life, r.Client), p); refusal != "" {
 		p.end(kind.Refused)
 		e.settle(p, kind.Refused)
@@ -189,6 +195,36 @@ func (e *Engine) write(r *proxy.Request, p *preparation) {
 		return
 	}
 	e.forward(r, p)
+}
+
+// emptyingPatience is how long a TRUNCATE waits for the state.
+const emptyingPatience = 2 * time.Second
+
+// emptying has it stored, before a statement goes on that empties the base of changes, that it does: their tables are to be emptied, too, though this process may be killed before the
+// answer. What can not be stored in a moment is no reason to keep the application waiting.
+func (e *Engine) emptying(p *preparation) {
+	if !p.empties() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.life, emptyingPatience)
+	defer cancel()
+	stored := make(chan struct{})
+	doubts := p.doubts
+	guard.In(&e.wait, guard.Migrations, func() { // which may wait for others who store something
+		defer close(stored)
+		for _, d := range doubts {
+			if !d.empties {
+				continue
+			}
+			if err := e.manager.Emptying(ctx, d.active.id); err != nil {
+				e.log.Warn("that the base of a change is about to be emptied could not be stored; what follows from that is ordered once it is", "change_id", d.active.id, "err", err)
+			}
+		}
+	})
+	select {
+	case <-stored:
+	case <-ctx.Done():
+	}
 }
 
 // prepare puts entries and pending rows. What can not be put turns the reads of its change back, and is then no reason to keep the
@@ -378,9 +414,15 @@ func (e *Engine) settle(p *preparation, outcome kind.Answer) {
 	p.doubts = nil
 	for _, d := range doubts {
 		switch {
+		case outcome == kind.Refused && d.empties:
+			guard.In(&e.wait, guard.Migrations, func() {
+				if err := e.manager.Spared(context.WithoutCancel(e.life), d.active.id); err != nil {
+					e.log.Warn("that the base of a change was not emptied could not be stored; once it is verified again it is filled anew", "change_id", d.active.id, "err", err)
+				}
+			})
 		case outcome == kind.Refused:
 		case d.empties:
-			e.turnBack(d.active, d.reason, e.manager.Refill)
+			e.turnBack(d.active, d.reason, e.manager.Emptied)
 		default:
 			d.active.counts.missed.Add(1)
 			e.turnBack(d.active, d.reason, e.manager.Reverify)

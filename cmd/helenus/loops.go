@@ -30,12 +30,7 @@ type loop struct {
 }
 
 func (h *helenus) loops() []loop {
-	reread := func(error) { // what was heard last may have been lost
-		select {
-		case h.stale <- struct{}{}:
-		default:
-		}
-	}
+	reread := func(error) { h.outdated() } // what was heard last may have been lost
 	return []loop{
 		{guard.Schema, h.follow, func(err error) { h.engine.OnPanic(err); reread(err) }}, // who does not see the schema must not serve
 		{guard.Migrations, h.engine.Run, h.engine.OnPanic},

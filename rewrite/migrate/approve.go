@@ -39,19 +39,14 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 	if err := m.Prepare(ctx, &lu); err != nil { // what can not be made just now, create makes
 		return Change{}, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, other := range m.sorted() {
-		have := other.get()
-		same := have.Rewrite.Keyspace == lu.Keyspace && have.Rewrite.Kind == lu.Kind && have.Rewrite.Base == lu.Base && have.Rewrite.Column == lu.Column ||
-			have.Rewrite.FullTable() == lu.FullTable() && lu.Table != ""
-		if (have.ID == id && have.State != Dropped) || (have.Active() && same) {
-			return Change{}, &ErrAlreadyApproved{have.ID, have.State}
-		}
+	before, free, err := m.reserve(id, &lu)
+	if err != nil {
+		return Change{}, err
 	}
+	defer free()
 	earlier := int64(0)
-	if old := m.runs[id]; old != nil { // dropped: it begins anew, and must not find its first backfill done
-		if x := old.get(); x.Mismatch == "" && x.Rewrite.Same(lu) {
+	if before != nil { // dropped: it begins anew, and must not find its first backfill done
+		if x := before.get(); x.Mismatch == "" && x.Rewrite.Same(lu) {
 			earlier = x.Earlier + x.Compared
 		}
 		if err := m.Store.Save(ctx, KindBackfill, id, m.whole()); err != nil {
@@ -87,11 +82,47 @@ func (m *Manager) Approve(ctx context.Context, id string, lu plan.Rewrite, t Ter
 		return Change{}, err
 	}
 	m.Log.Info("change", "change_id", id, "order", begun.Action, "state", Approved, "actor", begun.Actor, "from", begun.From, "despite", begun.Despite)
-	m.runs[id] = r
 	m.tally.add(Decision{ActApprove, decider(t.Actor)})
-	out := m.shown(r)
+	return m.shown(m.enlist(r, before)), nil
+}
+
+// reserve keeps an id, and a table, for one who approves until free is called: what he stores takes as long as the state takes, and no lock is held meanwhile.
+// before is the dropped change of the same id, nil if there is none.
+func (m *Manager) reserve(id string, c *plan.Rewrite) (before *run, free func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	same := func(other *plan.Rewrite) bool {
+		return other.Keyspace == c.Keyspace && other.Kind == c.Kind && other.Base == c.Base && other.Column == c.Column || other.FullTable() == c.FullTable() && c.Table != ""
+	}
+	for other, have := range m.reserved {
+		if other == id || same(have) {
+			return nil, nil, &ErrAlreadyApproved{other, Approved}
+		}
+	}
+	for _, other := range m.sorted() {
+		have := other.seen()
+		if (have.ID == id && have.State != Dropped) || (have.Active() && same(&have.Rewrite)) {
+			return nil, nil, &ErrAlreadyApproved{have.ID, have.State}
+		}
+	}
+	m.reserved[id] = c
+	return m.runs[id], func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.reserved, id)
+	}, nil
+}
+
+// enlist has a change driven whose approval is stored. Who follows what is stored may have been first: then it is that run.
+func (m *Manager) enlist(r, before *run) *run {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if have := m.runs[r.id]; have != before {
+		return have
+	}
+	m.runs[r.id] = r
 	m.start(r)
-	return out, nil
+	return r
 }
 
 // check tells whether a change still fits its base table.

@@ -57,6 +57,11 @@ func (m *Manager) adopt(r *run) (outdated bool) {
 		m.Log.Error("what another process has stored of a change can not be read", "change_id", r.id, "err", err)
 		return false
 	}
+	if !x.Approved.Equal(r.m.Approved) { // it was dropped and approved again, which is another: Follow takes that on
+		r.trail, r.m.Pending = nil, ""
+		r.ended()
+		return true
+	}
 	if r.repacedElsewhere(&x) {
 		r.m.Throttle, r.m.Events, r.stored = x.Throttle, x.Events, c.Work
 		r.repace()
@@ -95,22 +100,31 @@ var back = []State{RollingBack, Failed, Suspended, Approved, Created, DualWrite,
 func (m *Manager) rebase(r *run) {
 	ours, doubts := r.m, r.unstored()
 	ordered := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action != advancing })
+	refills := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action == refilling })
 	if !m.adopt(r) {
 		return // all of it is as it was ordered here
 	}
-	theirs := r.m
-	if doubts > 0 && theirs.Active() {
+	theirs, left := r.m, false
+	if theirs.Active() && doubts > 0 {
 		r.m.Doubts += doubts
 		r.m.Unfollowed, r.m.Reason = true, ours.Reason
+		left = true
 	}
-	switch at := slices.Index(back, ours.State); {
-	case ordered && at >= 0 && at < slices.Index(back, theirs.State):
-		r.m.State, r.m.Reason, r.m.Pending, r.m.Progress = ours.State, ours.Reason, ours.Pending, Progress{Started: ours.Progress.Started}
-		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
+	if theirs.Active() && refills { // they know nothing of why
+		r.m.Refill = true
+		left = true
+	}
+	if at := slices.Index(back, ours.State); ordered && at >= 0 && at < slices.Index(back, theirs.State) {
+		r.m.State, r.m.Reason, r.m.Progress = ours.State, ours.Reason, Progress{Started: ours.Progress.Started}
+		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, r.m.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
 		r.repace()
-	case r.m.Doubts == theirs.Doubts:
-		r.trail = nil
+		left = true
 	}
+	if left {
+		r.m.Pending = ours.Pending // until it is stored: another process may be first again
+		return
+	}
+	r.trail = nil
 }
 
 // unstored is how many doubts of this process are not stored yet. r.mu is held.
@@ -150,11 +164,17 @@ func (m *Manager) followOne(c *change.Record) (bool, error) {
 	if m.known(c) {
 		return false, nil
 	}
-	fresh, err := m.taken(c)
+	m.mu.Lock()
+	newest, ok := m.Changes.Record(c.ID) // it may have been approved here since
+	if !ok || newest.Work == nil {
+		m.mu.Unlock()
+		return false, nil
+	}
+	fresh, err := m.taken(&newest)
 	if err != nil {
+		m.mu.Unlock()
 		return false, err
 	}
-	m.mu.Lock()
 	r := m.runs[c.ID]
 	if r == nil || !r.same(fresh) {
 		m.fitStored(fresh)
@@ -194,7 +214,7 @@ func (m *Manager) known(c *change.Record) bool {
 
 // same tells whether two runs are of one approval: what was dropped and approved again is another.
 func (r *run) same(other *run) bool {
-	have := r.get()
+	have := r.seen()
 	return have.Approved.Equal(other.m.Approved)
 }
 
@@ -202,6 +222,11 @@ func (r *run) same(other *run) bool {
 func (r *run) over() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ended()
+}
+
+// ended is over for those who hold r.mu.
+func (r *run) ended() {
 	r.m.State = Dropped
 	r.turns++
 	if r.cancel != nil {

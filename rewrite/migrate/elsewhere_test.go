@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,6 +104,8 @@ func TestRebase(t *testing.T) {
 		{"rolled back before it was filled", Change{State: RollingBack, Doubts: 2}, Change{State: Created, Doubts: 2}, "roll-back", RollingBack, 2, false},
 		{"rolled back elsewhere", Change{State: Suspended, Doubts: 3}, Change{State: RolledBack, Doubts: 2}, "suspend", RolledBack, 2, false},
 		{"doubted, suspended elsewhere", Change{State: Verify, Doubts: 3}, Change{State: Suspended, Doubts: 2}, orders, Suspended, 3, false},
+		{"to be filled anew, suspended elsewhere", Change{State: DualWrite, Doubts: 2, Refill: true}, Change{State: Suspended, Doubts: 2}, "refill", Suspended, 2, true},
+		{"to be filled anew, rolled back elsewhere", Change{State: DualWrite, Doubts: 2, Refill: true}, Change{State: RolledBack, Doubts: 2}, "refill", RolledBack, 2, false},
 		{"work of one who led until then", Change{State: Backfill, Doubts: 2}, Change{State: Verify, Doubts: 2}, advances, Verify, 2, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,6 +125,113 @@ func TestRebase(t *testing.T) {
 			}
 			if have := r.get(); have.State != c.want || have.Pending != "" || len(r.trail) != 0 {
 				t.Errorf("in force: %s, pending %q, %v", have.State, have.Pending, r.trail)
+			}
+		})
+	}
+}
+
+// TestRebaseAgain: another process stores something once more while an order of here is put upon what it stored before: the order is stored nevertheless.
+func TestRebaseAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		ours   Change
+		action string
+		holds  func(Change) bool
+	}{
+		"doubted":             {Change{State: Backfill, Doubts: 3}, "", func(x Change) bool { return x.Doubts == 3 }},
+		"to be filled anew":   {Change{State: DualWrite, Doubts: 2, Refill: true}, "refill", func(x Change) bool { return x.Refill }},
+		"suspended":           {Change{State: Suspended, Doubts: 2}, "suspend", func(x Change) bool { return x.State == Suspended }},
+		"ordered by a person": {Change{State: RollingBack, Doubts: 2}, "rollback", func(x Change) bool { return x.State == RollingBack }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := &exectest.Store{}
+			pair := newPair(t, db, Verify)
+			pair.stores(Change{State: Verify, Doubts: 2, Passes: 1})
+			r := pair.here.runs["r"]
+			r.m.State, r.m.Doubts, r.m.Refill, r.m.Pending = c.ours.State, c.ours.Doubts, c.ours.Refill, "pending"
+			if c.action != "" {
+				r.trail = []store.Entry{{Action: c.action, Target: r.id}}
+			}
+			pair.here.Retry("change r", func(ctx context.Context) error { return pair.here.storeAgain(ctx, r) })
+			others, busy := 3, false
+			db.Before.Set(func(string, string) error {
+				if !busy && others > 0 {
+					busy = true
+					others--
+					pair.stores(Change{State: Verify, Doubts: 2, Passes: 2 + others})
+					busy = false
+				}
+				return nil
+			})
+			for range 10 {
+				pair.here.retryAll(t.Context())
+			}
+			if x := pair.stored(); !c.holds(x) || pair.here.Backlog() != 0 {
+				t.Errorf("stored: %+v; %d orders are not stored", x, pair.here.Backlog())
+			}
+		})
+	}
+}
+
+// TestPendingOrderOfBefore: an order about a change could not be stored here. Elsewhere that is rolled back, dropped and approved anew, which nobody here has ordered anything about.
+func TestPendingOrderOfBefore(t *testing.T) {
+	db, ctx := &exectest.Store{}, t.Context()
+	pair := newPair(t, db, Serving)
+	db.Before.Set(func(string, string) error { return errors.New("no majority") })
+	if err := pair.here.Rollback(ctx, "r", "ann"); !errors.As(err, new(*ErrPending)) {
+		t.Errorf("%v", err)
+	}
+	db.Before.Clear()
+	r := pair.there.runs["r"]
+	if err := pair.there.keep(ctx, r, &Change{ID: "r", State: Verify, Approved: time.Unix(100, 0).UTC()}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		pair.here.retryAll(ctx)
+	}
+	if x := pair.stored(); x.State != Verify || pair.here.Backlog() != 0 {
+		t.Errorf("it is %s; %d orders are not stored", x.State, pair.here.Backlog())
+	}
+	if _, err := pair.here.followOne(pair.record()); err != nil {
+		t.Fatal(err)
+	}
+	if have := pair.here.runs["r"].get(); have.State == RollingBack || have.Approved.Unix() != 100 {
+		t.Errorf("here it is %s, approved at %v", have.State, have.Approved)
+	}
+}
+
+// TestRefillWhileStopped: what empties the base of a change that was stopped is not forgotten, though another process resumes it at the same time, or the state fails.
+func TestRefillWhileStopped(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails bool
+		first State // what another process stores first
+		want  State
+	}{
+		"resumed elsewhere":               {false, Verify, DualWrite},
+		"rolled back elsewhere":           {false, RollingBack, RollingBack},
+		"the state fails for a while":     {true, "", Failed},
+		"fails, and is resumed elsewhere": {true, Verify, Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, ctx := &exectest.Store{}, t.Context()
+			pair := newPair(t, db, Failed)
+			if c.fails {
+				db.Before.Set(func(string, string) error { return errors.New("no majority") })
+				if err := pair.here.Refill(ctx, "r", "the base was emptied"); !errors.As(err, new(*ErrPending)) {
+					t.Errorf("%v", err)
+				}
+				db.Before.Clear()
+			}
+			if c.first != "" {
+				pair.stores(Change{State: c.first})
+			}
+			if !c.fails {
+				if err := pair.here.Refill(ctx, "r", "the base was emptied"); err != nil {
+					t.Error(err)
+				}
+			}
+			pair.here.retryAll(ctx)
+			if x := pair.stored(); x.State != c.want || x.Refill != (c.want != RollingBack) || pair.here.Backlog() != 0 {
+				t.Errorf("it is %s, to be filled anew: %t; %d orders are not stored", x.State, x.Refill, pair.here.Backlog())
 			}
 		})
 	}
@@ -199,5 +309,51 @@ func TestGuardsArePatient(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestOrderBesideWork: while an order is being put in force the work under way stores what it has found, and finds that another process has stored something since. The order is given
+// upon that.
+func TestOrderBesideWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		order func(context.Context, *Manager) error
+		want  State
+	}{
+		"suspended":   {func(ctx context.Context, m *Manager) error { return m.Suspend(ctx, "r", "found wrong", false) }, Suspended},
+		"doubted":     {func(ctx context.Context, m *Manager) error { return m.Reverify(ctx, "r", "an entry is missing") }, Verify},
+		"filled anew": {func(ctx context.Context, m *Manager) error { return m.Refill(ctx, "r", "its table was emptied") }, DualWrite},
+		"rolled back": {func(ctx context.Context, m *Manager) error { return m.Rollback(ctx, "r", "ann") }, RollingBack},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair := newPair(t, &exectest.Store{}, Serving)
+			r, first := pair.here.runs["r"], true
+			var work sync.WaitGroup
+			pair.here.Publish = func([]Published) {
+				if !first {
+					return
+				}
+				first = false
+				pair.stores(Change{State: Serving, Passes: 1})
+				stored := make(chan struct{})
+				work.Go(func() { // it is published once this has been
+					err := pair.here.update(t.Context(), r, func(x *Change) {
+						if x.Repaired++; x.Passes == 1 {
+							close(stored)
+						}
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+				<-stored
+			}
+			if err := c.order(t.Context(), pair.here); err != nil {
+				t.Error(err)
+			}
+			work.Wait()
+			if x, have := pair.stored(), r.get(); x.State != c.want || have.State != c.want || x.Passes != 1 || x.Repaired != 1 {
+				t.Errorf("stored is %s, in force %s; %d passes, %d repaired", x.State, have.State, x.Passes, x.Repaired)
+			}
+		})
 	}
 }

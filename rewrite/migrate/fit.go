@@ -235,7 +235,7 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema, created 
 	case f.silent != "":
 		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+f.silent, func(x *Change) { take(x); x.Reason = f.silent })
 	case f.longer || f.moved || have.Refill || have.State == DualWrite || have.State == Backfill:
-		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "filled anew: "+text, func(x *Change) { take(x); x.Reason = text })
+		return m.turn(ctx, r, DualWrite, order{store.Guard, refilling}, "filled anew: "+text, func(x *Change) { take(x); x.Reason = text })
 	}
 	return m.turn(ctx, r, Verify, order{store.Guard, "verify"}, "verified again: "+text, func(x *Change) { take(x); x.Reason = text; x.doubt() })
 }

@@ -155,10 +155,11 @@ type Manager struct {
 	settings Settings
 
 	publishing sync.Mutex // orders calls of Publish
-	mu         sync.Mutex
+	mu         sync.Mutex // of what follows; never held while the store is waited for
 	runs       map[string]*run
-	checked    bool            // a schema was seen since the start; before that nothing is served
-	ctx        context.Context // of Run, nil before
+	reserved   map[string]*plan.Rewrite // by those who approve just now
+	checked    bool                     // a schema was seen since the start; before that nothing is served
+	ctx        context.Context          // of Run, nil before
 	wait       sync.WaitGroup
 	backlog    backlog
 	tally      tally
@@ -305,7 +306,7 @@ func New(p Parts, settings Settings) *Manager {
 	if p.Blocked == nil {
 		p.Blocked = func() string { return "" }
 	}
-	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, backlog: newBacklog()}
+	return &Manager{Parts: p, settings: settings, runs: map[string]*run{}, reserved: map[string]*plan.Rewrite{}, backlog: newBacklog()}
 }
 
 // begun is why a change is verified that was verified before.
@@ -327,6 +328,10 @@ func (m *Manager) Restore(ctx context.Context) error {
 		r, err := m.taken(&records[i])
 		if err != nil {
 			return err
+		}
+		r.m.Unfollowed = r.m.Unfollowed || !m.Shared // the process before may have left writes inside Cassandra of which it gave no order any more
+		if !m.Shared && r.m.Emptying > 0 {
+			r.m.emptied(m.Now())
 		}
 		if s := r.m.State; !m.Shared && (s == Serving || s == Shadow || s == Verify && r.m.Served) {
 			r.m.Served = r.m.Served || s == Serving
@@ -350,6 +355,21 @@ func (m *Manager) Restore(ctx context.Context) error {
 	return nil
 }
 
+// emptied has a change be filled anew whose base the process before may have emptied.
+func (m *Change) emptied(now time.Time) {
+	m.Emptying = 0
+	if !filled[m.State] {
+		return
+	}
+	const why = "the process before ended while its base was being emptied"
+	m.Refill = true
+	if m.State != Suspended && m.State != Failed {
+		m.Served = m.Served || m.State == Serving
+		m.State, m.Reason, m.Progress = DualWrite, why, Progress{Started: now}
+	}
+	m.note(now, "", "to be emptied, and filled anew: "+why)
+}
+
 // renew has a change whose tables have an earlier version's form begin anew: nothing of them can be kept.
 func (m *Manager) renew(ctx context.Context, r *run) {
 	d := r.derived()
@@ -366,7 +386,7 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 	r.m.Progress = Progress{Started: m.Now()}
 	const why = "its table has the form of an earlier version: it is made and filled anew"
 	r.m.note(m.Now(), "", why)
-	entry := store.Entry{At: m.Now(), Action: "refill", Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
+	entry := store.Entry{At: m.Now(), Action: refilling, Target: r.m.ID, Reason: why, Before: string(before), After: string(r.m.State)}.By(ctx, store.Self)
 	if err := m.keep(ctx, r, &r.m, entry); err != nil { // then the next process does so again
 		m.Log.Error("that a table is made anew could not be saved", "change_id", r.m.ID, "err", err)
 	}
@@ -496,7 +516,8 @@ func (m *Manager) find(id string) (*run, error) {
 	return r, nil
 }
 
-// publish tells the proxy what holds now.
+// publish tells the proxy what holds now. Of a change that is being stored that is how it stood when that began: nobody's order waits for another's to be stored, and who asks
+// more publishes once he has stored it.
 func (m *Manager) publish() {
 	m.publishing.Lock()
 	defer m.publishing.Unlock()
@@ -505,15 +526,14 @@ func (m *Manager) publish() {
 	m.mu.Unlock()
 	var out []Published
 	for _, r := range runs {
-		r.mu.Lock()
-		mode := r.m.Mode()
+		x := r.seen()
+		mode := x.Mode()
 		if !checked {
 			mode.Serve, mode.Shadow = false, false
 		}
-		if f := r.fitted(); f != nil && (mode != (Mode{}) || r.m.stopped()) {
-			out = append(out, Published{r.m.ID, &r.rewrite, f, r.runner, mode, r.m.OnEntryFailure, r.m.Refused})
+		if f := r.fitted(); f != nil && (mode != (Mode{}) || x.stopped()) {
+			out = append(out, Published{x.ID, &r.rewrite, f, r.runner, mode, x.OnEntryFailure, x.Refused})
 		}
-		r.mu.Unlock()
 	}
 	m.Publish(out)
 }

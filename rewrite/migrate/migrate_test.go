@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,4 +187,33 @@ func TestAtMost(t *testing.T) {
 	if got := r.m.Progress.ETA; got != 0 {
 		t.Errorf("when the time is over: %v to go", got)
 	}
+}
+
+// TestTurnedBackBesideWhatIsStored: while one change is being stored another is turned back at once. (In the machine's own time: it would wait for a lock.)
+func TestTurnedBackBesideWhatIsStored(t *testing.T) {
+	hangs, goOn, published := make(chan struct{}), make(chan struct{}), make(chan struct{}, 10)
+	db := &exectest.Store{}
+	var once sync.Once
+	db.Before.Set(func(string, string) error {
+		once.Do(func() { close(hangs) })
+		<-goOn
+		return nil
+	})
+	m := New(Parts{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler), Publish: func([]Published) { published <- struct{}{} }}, Settings{})
+	for _, id := range []string{"a", "b"} {
+		r := m.run(&plan.Rewrite{})
+		r.id, r.m = id, Change{ID: id, State: Serving}
+		m.runs[id] = r
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() { _, _ = m.Note(t.Context(), "a", "a line") })
+	<-hangs
+	wait.Go(func() { _ = m.Suspend(t.Context(), "b", "a write that can not be known", false) })
+	select {
+	case <-published:
+	case <-time.After(5 * time.Second):
+		t.Error("it waits for what another change has stored")
+	}
+	close(goOn)
+	wait.Wait()
 }

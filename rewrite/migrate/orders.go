@@ -61,7 +61,11 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	return m.transition(ctx, r, have.State, to, order{actor, "resume"}, "resumed", func(x *Change) {
 		r.fits(f.fitted)
 		x.Base, x.Broken = *f.base, false
-		x.Refill = to == DualWrite
+		// Entries may have been removed from it before it was filled, too.
+		emptied := have.TableID != "" && (x.Refill || have.State == Failed || have.Broken)
+		x.Refill = to == DualWrite || to == Approved && emptied
+		// What nobody followed while it was stopped, as through a member that was bypassed, may be on its way still.
+		x.Unfollowed = true
 	})
 }
 
@@ -146,6 +150,9 @@ func (m *Manager) Unwritten(ctx context.Context, id, reason string) error {
 // reverify is Reverify once; r.orders is held.
 func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 	have := r.get()
+	if have.Emptying > 0 && filled[have.State] { // whoever sent that on may be gone: else he orders it once more
+		return m.refillNow(ctx, r, reason+"; its base may have been emptied", func(x *Change) { x.Emptying = 0 })
+	}
 	if have.Broken {
 		return nil
 	}
@@ -212,28 +219,90 @@ func (m *Manager) Refill(ctx context.Context, id, reason string) error {
 	return m.refill(ctx, r, reason, nil)
 }
 
+// Emptying notes that a statement which empties the base of a change is about to go on. Emptied, or Spared if it was refused, is to follow; of a process that is killed before, the
+// one that follows it, or the others of its fleet, know by this that the change is to be filled anew.
+func (m *Manager) Emptying(ctx context.Context, id string) error { return m.emptying(ctx, id, 1) }
+
+// Spared says that a statement of Emptying was refused.
+func (m *Manager) Spared(ctx context.Context, id string) error { return m.emptying(ctx, id, -1) }
+
+func (m *Manager) emptying(ctx context.Context, id string, more int) error {
+	r, err := m.find(id)
+	if err != nil || !filled[r.get().State] {
+		return err
+	}
+	return m.update(ctx, r, func(x *Change) { x.Emptying = max(0, x.Emptying+more) })
+}
+
+// filled are the states in which there may be entries that are kept.
+var filled = map[State]bool{DualWrite: true, Backfill: true, Verify: true, Shadow: true, Serving: true, Suspended: true, Failed: true}
+
+// Emptied is Refill because of a statement of Emptying that was carried out, or may have been.
+func (m *Manager) Emptied(ctx context.Context, id, reason string) error {
+	r, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	return m.refill(ctx, r, reason, func(x *Change) { x.Emptying = max(0, x.Emptying-1) })
+}
+
 func (m *Manager) refill(ctx context.Context, r *run, reason string, change func(*Change)) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
+	return m.refillNow(ctx, r, reason, change)
+}
+
+// refillNow is refill for those who hold r.orders.
+func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change func(*Change)) error {
 	all := func(x *Change) {
 		x.Refill = true
 		if change != nil {
 			change(x)
 		}
 	}
-	switch r.get().State {
-	case DualWrite, Backfill, Verify, Shadow, Serving:
-		return m.turn(ctx, r, DualWrite, order{store.Guard, "refill"}, "emptied, and filled anew: "+reason, func(x *Change) {
-			x.Reason = reason
-			all(x)
-		})
-	case Suspended, Failed:
-		return m.update(ctx, r, func(x *Change) {
-			all(x)
-			x.note(m.Now(), "", "to be emptied, and filled anew, once it is resumed: "+reason)
-		})
+	for {
+		var err error
+		switch r.get().State {
+		case DualWrite, Backfill, Verify, Shadow, Serving:
+			return m.turn(ctx, r, DualWrite, order{store.Guard, refilling}, "emptied, and filled anew: "+reason, func(x *Change) {
+				x.Reason = reason
+				all(x)
+			})
+		case Suspended, Failed:
+			err = m.refillLater(ctx, r, "to be emptied, and filled anew, once it is resumed: "+reason, all)
+		default:
+			return nil // its table is not there yet, or is nobody's business any more
+		}
+		if !errors.Is(err, errElsewhere) { // it may be resumed by now
+			return err
+		}
 	}
-	return nil // its table is not there yet, or is nobody's business any more
+}
+
+// refilling is the action of an order to empty tables and fill them anew.
+const refilling = "refill"
+
+// refillLater has the tables of a change that was stopped be emptied when it is resumed. If another process was first, what that stored is taken on, and is to be told so.
+// r.orders is held.
+func (m *Manager) refillLater(ctx context.Context, r *run, text string, change func(*Change)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.m.State != Suspended && r.m.State != Failed {
+		return errElsewhere
+	}
+	change(&r.m)
+	r.m.note(m.Now(), "", text)
+	r.trail = append(r.trail, store.Entry{At: m.Now(), Action: refilling, Target: r.id, Reason: text, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
+	err := m.save(ctx, r, &r.m)
+	if errors.Is(err, errElsewhere) {
+		r.trail = r.trail[:len(r.trail)-1]
+		m.adopt(r)
+		return err
+	}
+	if err != nil {
+		return m.postpone(r, err)
+	}
+	return nil
 }
 
 // empty removes all entries of a change's table, and forgets how far it was filled.

@@ -176,6 +176,9 @@ type Change struct {
 	// as it was.
 	Doubts int64 `json:"doubts,omitempty"`
 	Refill bool  `json:"refill,omitempty"` // its table is to be emptied, and filled anew
+	// Emptying is how many statements are under way that empty its base: what follows from that is ordered once they are answered, or by whoever finds that the process which sent
+	// them on is gone.
+	Emptying int `json:"emptying,omitempty"`
 	// Replication is that of the base's keyspace when it was filled; nil in records of before. Moved: it has changed since, and not every replica of
 	// the base may have every row.
 	Replication map[string]string `json:"replication,omitempty"`

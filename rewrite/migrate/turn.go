@@ -113,12 +113,17 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 		r.m = next
 		r.repace()
 		r.turns++
+		turns := r.turns
 		r.mu.Unlock()
 		if cancel != nil {
 			cancel()
 		}
 		m.publish()
 		r.mu.Lock()
+		if r.turns != turns { // the work under way has stored what it found, and taken on what another process had stored: this order is none of that
+			r.mu.Unlock()
+			return errElsewhere
+		}
 		next = r.m // what is counted has gone on
 	}
 	r.trail = append(r.trail, entry)
