@@ -162,3 +162,50 @@ func TestCopiesOfCopies(t *testing.T) {
 		}
 	}
 }
+
+// Parcels of lines are called by the line and a number, are read next to the line, and are about as many. Where one line has several of them at a time they are something else; where
+// a line is found at one place and later at another, it moved.
+func TestNoCopiesOfWhatIsThereSeveralTimes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		parcels int // of a line
+		moves   bool
+		want    string
+	}{{"one each", 1, false, "t1+t2"}, {"several", 2, false, "t1 t2"}, {"one after the other", 2, true, "t1+t2"}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		list := traffic.Say("SELECT b1, b2 FROM t2 WHERE b1 = ?", 1000, 900, 4)
+		line := traffic.Say("SELECT a3 FROM t1 WHERE a1 = ? AND a2 = ?", 1000, 900, 1)
+		for i, column := range []string{"b1", "b2"} {
+			traffic.Feed(list, "t2", column, line, "t1", []string{"a1", "a2"}[i], all(i, feed.NPlusOne))
+		}
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 60 {
+			rows.Add("t1", "a1", fmt.Sprint("order ", i/3), "a2", fmt.Sprint("number ", i%3), "a3", fmt.Sprint("text ", i))
+			for n := range c.parcels {
+				rows.Add("t2", "b1", fmt.Sprint("order ", i/3), "b2", fmt.Sprint("number ", i%3), "b3", fmt.Sprint("number ", n))
+			}
+		}
+		snapshot := traffic.Snapshot()
+		snapshot.Profiles = rows.Document()
+		for k := range snapshot.Profiles.Epochs[0].Keys {
+			for i := range snapshot.Profiles.Epochs[0].Keys[k].Rows {
+				if row := &snapshot.Profiles.Epochs[0].Keys[k].Rows[i]; c.moves && row.Table == "t2" {
+					row.First = int64(row.Cells[2].Hash >> 1) // #nosec G115 -- one time of each b3
+					row.Last = row.First
+				}
+			}
+		}
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "t1", "a1 int", "a2 int", "a3 text"), infertest.Table("ks", "t2", "b1 int", "b2 int,b3 int", "b4 text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "t1", 8000, 1800, "a1 1800 4", "a2 9 4", "a3 100 9"),
+				infertest.Measured("ks", "t2", 8100, 1750, "b1 1750 4", "b2 9 4", "b3 3 4", "b4 80 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}

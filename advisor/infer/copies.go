@@ -462,7 +462,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		}
 		return false
 	}
-	if b.overwrites(c, src, base) || b.outgrows(src, base) {
+	if b.overwrites(c, src, base) || b.outgrows(src, base) || b.repeats(c, src, base) {
 		return false
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base
