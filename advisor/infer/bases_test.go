@@ -209,3 +209,50 @@ func TestNoCopiesOfWhatIsThereSeveralTimes(t *testing.T) {
 		}
 	}
 }
+
+// What is made of what, with how much of it, is kept from both sides: the same pairs, as many, the other way round, with nothing of its own. Nobody writes it while we look.
+func TestPairsThatSayMore(t *testing.T) {
+	for _, c := range []struct {
+		name, partition, clustering string
+		more                        []string
+		rows                        float64
+		amounts                     int
+		shares                      int // of which parts: those of a product begin there
+		want                        string
+	}{
+		{"the same", "part uuid", "product uuid", []string{"amount int"}, 3000, 9, 0, "kinds recipes+used_in"},
+		{"without how much", "part uuid", "product uuid", nil, 3000, 9, 0, "kinds recipes+used_in"},
+		{"fewer", "part uuid", "product uuid", []string{"amount int"}, 2700, 9, 0, "kinds recipes used_in"},
+		{"the same way round", "product uuid", "part uuid", []string{"amount int"}, 3000, 9, 0, "kinds recipes used_in"},
+		{"with something else", "part uuid", "product uuid", []string{"level int"}, 3000, 90, 0, "kinds recipes used_in"},
+		{"other pairs", "part uuid", "product uuid", []string{"amount int"}, 3000, 9, 300, "kinds recipes used_in"},
+	} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 240 {
+			rows.Add("kinds", "kind", fmt.Sprint("kind ", i), "label", fmt.Sprint("label ", i))
+			for k := range 2 {
+				part, amount := fmt.Sprint("kind ", (i*7+k*3)%240), fmt.Sprint("number ", (i+k)%9)
+				rows.Add("recipes", "product", fmt.Sprint("kind ", i), "part", part, "amount", amount)
+				rows.Add("used_in", "product", fmt.Sprint("kind ", (i+c.shares)%240), "part", part)
+			}
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		columns := []string{"product 1000 16", "part 900 16"}
+		for _, x := range c.more {
+			columns = append(columns, fmt.Sprintf("%s %d 4", strings.Fields(x)[0], c.amounts))
+		}
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "kinds", "kind uuid", "", "label text"),
+			infertest.Table("ks", "recipes", "product uuid", "part uuid", "amount int"), infertest.Table("ks", "used_in", c.partition, c.clustering, c.more...)),
+			[]schema.Stats{
+				infertest.Measured("ks", "kinds", 1000, 1000, "kind 1000 16", "label 1000 9"), infertest.Measured("ks", "recipes", 3000, 1000, "product 1000 16", "part 900 16", "amount 9 4"),
+				infertest.Measured("ks", "used_in", c.rows, 900, columns...),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, related(m))
+		}
+	}
+}

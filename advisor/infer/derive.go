@@ -104,6 +104,26 @@ func (s samples) facts(of table, by, column string, kept bool) facts {
 	return out
 }
 
+// tuples are what the rows of a table have in a column, by what they have in several others together.
+func (s samples) tuples(of table, by []string, column string) facts {
+	found := map[uint64][]uint64{}
+	if t := s[of]; t != nil {
+		for _, rows := range t.rows {
+			for i := range rows {
+				together, known := cells(&rows[i], by)
+				if v, ok := cell(&rows[i], column); known && ok && !slices.Contains(found[together], v) {
+					found[together] = append(found[together], v)
+				}
+			}
+		}
+	}
+	out := make(facts, 0, len(found))
+	for _, value := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, group{value, found[value]})
+	}
+	return out
+}
+
 // severally counts the different values that some columns of a table have together, and those of which there were several rows at a time that other columns tell apart.
 func (s samples) severally(of table, by, apart []string) (n, several int) {
 	t := s[of]
