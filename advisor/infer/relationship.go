@@ -343,7 +343,8 @@ func (b *modeller) relate(src *source) {
 // relateRest finds the relationships of entities' columns that lead nowhere by themselves: by what leads somewhere, one step after the other, so that it does not matter which
 // column is looked at first; then by company. Of the others it asks.
 func (b *modeller) relateRest(entities []*source) {
-	for b.relateOpen(entities, b.led) || b.relateOpen(entities, b.likened) {
+	for again := true; again; {
+		again = b.relateOpen(entities, b.led) || b.relateOpen(entities, b.likened)
 	}
 	for _, src := range entities {
 		for _, c := range src.open {
