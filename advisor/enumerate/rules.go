@@ -212,7 +212,7 @@ func descendingColumns(suffix []model.Field, a *queryShape) []model.Field {
 }
 
 // completingIDs is rule sources: the ids of the entities that no other determines, as far as the key does not determine them
-// yet. Of entities that determine each other it takes the first.
+// yet. Of entities that determine each other it takes the first; and what is a copy of what the key has is not added to it.
 func completingIDs(t *model.Table) (ids []model.Field) {
 	determined := map[*model.Entity]bool{}
 	mark := func(e *model.Entity) {
@@ -231,7 +231,11 @@ func completingIDs(t *model.Table) (ids []model.Field) {
 		if determined[e] || determinedByOthers(t.Tree, e, i) {
 			continue
 		}
-		ids = model.AppendNew(ids, minus(e.KeyFields(), key)...)
+		for _, f := range minus(e.KeyFields(), key) {
+			if f.Attribute.Copied == nil || !t.Tells(slices.Concat(key, ids), f) { // what it is a copy of tells rows apart as well
+				ids = model.AppendNew(ids, f)
+			}
+		}
 		mark(e)
 	}
 	return ids

@@ -162,3 +162,97 @@ func TestCopiesOfCopies(t *testing.T) {
 		}
 	}
 }
+
+// Parcels of lines are called by the line and a number, are read next to the line, and are about as many. Where one line has several of them at a time they are something else; where
+// a line is found at one place and later at another, it moved.
+func TestNoCopiesOfWhatIsThereSeveralTimes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		parcels int // of a line
+		moves   bool
+		want    string
+	}{{"one each", 1, false, "t1+t2"}, {"several", 2, false, "t1 t2"}, {"one after the other", 2, true, "t1+t2"}} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		list := traffic.Say("SELECT b1, b2 FROM t2 WHERE b1 = ?", 1000, 900, 4)
+		line := traffic.Say("SELECT a3 FROM t1 WHERE a1 = ? AND a2 = ?", 1000, 900, 1)
+		for i, column := range []string{"b1", "b2"} {
+			traffic.Feed(list, "t2", column, line, "t1", []string{"a1", "a2"}[i], all(i, feed.NPlusOne))
+		}
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 60 {
+			rows.Add("t1", "a1", fmt.Sprint("order ", i/3), "a2", fmt.Sprint("number ", i%3), "a3", fmt.Sprint("text ", i))
+			for n := range c.parcels {
+				rows.Add("t2", "b1", fmt.Sprint("order ", i/3), "b2", fmt.Sprint("number ", i%3), "b3", fmt.Sprint("number ", n))
+			}
+		}
+		snapshot := traffic.Snapshot()
+		snapshot.Profiles = rows.Document()
+		for k := range snapshot.Profiles.Epochs[0].Keys {
+			for i := range snapshot.Profiles.Epochs[0].Keys[k].Rows {
+				if row := &snapshot.Profiles.Epochs[0].Keys[k].Rows[i]; c.moves && row.Table == "t2" {
+					row.First = int64(row.Cells[2].Hash >> 1) // #nosec G115 -- one time of each b3
+					row.Last = row.First
+				}
+			}
+		}
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "t1", "a1 int", "a2 int", "a3 text"), infertest.Table("ks", "t2", "b1 int", "b2 int,b3 int", "b4 text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "t1", 8000, 1800, "a1 1800 4", "a2 9 4", "a3 100 9"),
+				infertest.Measured("ks", "t2", 8100, 1750, "b1 1750 4", "b2 9 4", "b3 3 4", "b4 80 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What is made of what, with how much of it, is kept from both sides: the same pairs, as many, the other way round, with nothing of its own. Nobody writes it while we look.
+func TestPairsThatSayMore(t *testing.T) {
+	for _, c := range []struct {
+		name, partition, clustering string
+		more                        []string
+		rows                        float64
+		amounts                     int
+		shares                      int // of which parts: those of a product begin there
+		want                        string
+	}{
+		{"the same", "part uuid", "product uuid", []string{"amount int"}, 3000, 9, 0, "kinds recipes+used_in"},
+		{"without how much", "part uuid", "product uuid", nil, 3000, 9, 0, "kinds recipes+used_in"},
+		{"fewer", "part uuid", "product uuid", []string{"amount int"}, 2700, 9, 0, "kinds recipes used_in"},
+		{"the same way round", "product uuid", "part uuid", []string{"amount int"}, 3000, 9, 0, "kinds recipes used_in"},
+		{"with something else", "part uuid", "product uuid", []string{"level int"}, 3000, 90, 0, "kinds recipes used_in"},
+		{"other pairs", "part uuid", "product uuid", []string{"amount int"}, 3000, 9, 300, "kinds recipes used_in"},
+	} {
+		rows := &infertest.Rows{Keyspace: "ks"}
+		for i := range 240 {
+			rows.Add("kinds", "kind", fmt.Sprint("kind ", i), "label", fmt.Sprint("label ", i))
+			for k := range 2 {
+				part, amount := fmt.Sprint("kind ", (i*7+k*3)%240), fmt.Sprint("number ", (i+k)%9)
+				rows.Add("recipes", "product", fmt.Sprint("kind ", i), "part", part, "amount", amount)
+				rows.Add("used_in", "product", fmt.Sprint("kind ", (i+c.shares)%240), "part", part)
+			}
+		}
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		snapshot.Profiles = rows.Document()
+		columns := []string{"product 1000 16", "part 900 16"}
+		for _, x := range c.more {
+			columns = append(columns, fmt.Sprintf("%s %d 4", strings.Fields(x)[0], c.amounts))
+		}
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "kinds", "kind uuid", "", "label text"),
+			infertest.Table("ks", "recipes", "product uuid", "part uuid", "amount int"), infertest.Table("ks", "used_in", c.partition, c.clustering, c.more...)),
+			[]schema.Stats{
+				infertest.Measured("ks", "kinds", 1000, 1000, "kind 1000 16", "label 1000 9"), infertest.Measured("ks", "recipes", 3000, 1000, "product 1000 16", "part 900 16", "amount 9 4"),
+				infertest.Measured("ks", "used_in", c.rows, 900, columns...),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, related(m))
+		}
+	}
+}

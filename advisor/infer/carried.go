@@ -7,10 +7,7 @@ func (b *modeller) carried(c *copied, src, base *source) bool {
 	if len(base.key) < 2 || len(src.schema.PrimaryKey()) < len(base.key) || !src.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
 		return false
 	}
-	for _, p := range b.together {
-		if p.from != src.name || p.to != base.name {
-			continue
-		}
+	for _, p := range b.directed[[2]table{src.name, base.name}] {
 		least := math.Inf(1)
 		for _, l := range p.links {
 			of, to := src.schema.Column(l.from), base.schema.Column(l.to)

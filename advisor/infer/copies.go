@@ -351,32 +351,6 @@ func (s *source) nearlyUnique() []schema.Column {
 	return s.unique
 }
 
-// paired is a copy of pairs: the same two entities, the other way round, as many.
-func (b *modeller) paired(c *copied, src, base *source) bool {
-	if len(src.schema.Columns) != 2 || len(base.schema.Columns) != 2 || len(src.key) != 2 || len(base.key) != 2 || src.stats == nil || base.stats == nil ||
-		src.rows() < fewRows || src.rows() < once*base.rows() || base.rows() < once*src.rows() {
-		return false
-	}
-	for _, x := range src.schema.Columns {
-		to, p := b.likely(src, x)
-		if to == nil || p.probability() < Probable {
-			return false
-		}
-		for _, y := range base.schema.Columns {
-			if of, q := b.likely(base, y); of == to && q.probability() >= Probable && c.column(y.Name) == "" && src.position(x.Name) != base.position(y.Name) {
-				c.columns[x.Name] = y.Name
-				break
-			}
-		}
-	}
-	if len(c.columns) != 2 {
-		clear(c.columns)
-		return false
-	}
-	c.proof.add("size", 2, "pairs of the same two, the other way round, and as many")
-	return true
-}
-
 // column is the copy's column that holds one of the base, "" if none does.
 func (c *copied) column(of string) string {
 	found := ""
@@ -462,7 +436,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		}
 		return false
 	}
-	if b.overwrites(c, src, base) || b.outgrows(src, base) {
+	if b.overwrites(c, src, base) || b.outgrows(src, base) || b.repeats(c, src, base) {
 		return false
 	}
 	for _, k := range base.key { // and the copy's rows are different ones of the base

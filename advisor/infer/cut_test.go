@@ -46,3 +46,36 @@ func TestPiecesOfTime(t *testing.T) {
 		}
 	}
 }
+
+// Forecasts of each day are issued together, four times a day: what a day is called says nothing of when they were, so it is a part of the key, whether rows say so, or sizes, or nobody knows.
+func TestDaysOfOtherTimes(t *testing.T) {
+	for _, c := range []struct {
+		name, at  string
+		seen      bool
+		different int // times
+		want      string
+	}{
+		{"rows", "issued timestamp", true, 800, "station day issued"},
+		{"sizes", "issued timestamp", false, 20, "station day issued"},
+		{"nothing", "issued timestamp", false, 800, "station day issued"},
+		{"a time that is told apart from others", "issued timeuuid", false, 800, "station issued"},
+	} {
+		snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+		if c.seen {
+			rows := &infertest.Rows{Keyspace: "ks"}
+			for n := range 400 {
+				rows.Add("forecasts", "station", fmt.Sprint("station ", n%40), "day", fmt.Sprint("day ", n%10), "issued", fmt.Sprint("at ", n/10))
+			}
+			snapshot.Profiles = rows.Document()
+		}
+		name, _, _ := strings.Cut(c.at, " ")
+		m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "forecasts", "station uuid, day date", c.at, "level int")),
+			[]schema.Stats{infertest.Measured("ks", "forecasts", 4000, 400, "station 40 16", "day 10 4", fmt.Sprintf("%s %d 8", name, c.different), "level 90 4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(m.Entities[0].Key, " "); got != c.want {
+			t.Errorf("%s: key %s, want %s", c.name, got, c.want)
+		}
+	}
+}

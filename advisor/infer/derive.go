@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -101,6 +102,78 @@ func (s samples) facts(of table, by, column string, kept bool) facts {
 	}
 	t.said[asked] = out
 	return out
+}
+
+// tuples are what the rows of a table have in a column, by what they have in several others together.
+func (s samples) tuples(of table, by []string, column string) facts {
+	found := map[uint64][]uint64{}
+	if t := s[of]; t != nil {
+		for _, rows := range t.rows {
+			for i := range rows {
+				together, known := cells(&rows[i], by)
+				if v, ok := cell(&rows[i], column); known && ok && !slices.Contains(found[together], v) {
+					found[together] = append(found[together], v)
+				}
+			}
+		}
+	}
+	out := make(facts, 0, len(found))
+	for _, value := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, group{value, found[value]})
+	}
+	return out
+}
+
+// severally counts the different values that some columns of a table have together, and those of which there were several rows at a time that other columns tell apart.
+func (s samples) severally(of table, by, apart []string) (n, several int) {
+	t := s[of]
+	if t == nil || len(apart) == 0 {
+		return 0, 0
+	}
+	type place struct {
+		apart       uint64
+		first, last int64
+	}
+	places := map[uint64][]place{} // by what the columns have together
+	for _, rows := range t.rows {
+		for i := range rows {
+			together, known := cells(&rows[i], by)
+			other, told := cells(&rows[i], apart)
+			if !known || !told {
+				continue
+			}
+			list := places[together]
+			at := slices.IndexFunc(list, func(p place) bool { return p.apart == other })
+			if at < 0 {
+				places[together] = append(list, place{other, rows[i].First, rows[i].Last})
+				continue
+			}
+			list[at].first, list[at].last = min(list[at].first, rows[i].First), max(list[at].last, rows[i].Last)
+		}
+	}
+	for _, list := range places {
+		slices.SortFunc(list, func(x, y place) int { return cmp.Compare(x.first, y.first) })
+		for i := 1; i < len(list); i++ {
+			if list[i].first <= list[i-1].last {
+				several++
+				break
+			}
+		}
+	}
+	return len(places), several
+}
+
+// cells is a hash of what a row has in some columns, if it has all of them.
+func cells(row *profile.Row, columns []string) (hash uint64, all bool) {
+	for _, c := range columns {
+		h, ok := cell(row, c)
+		if !ok {
+			return 0, false
+		}
+		hash = (hash ^ h) * 0x9E3779B97F4A7C15
+		hash ^= hash >> 29
+	}
+	return hash, true
 }
 
 // common are the groups of the same values.
@@ -226,7 +299,8 @@ func (b *modeller) same(src *source, x, c schema.Column, to *source) (column str
 }
 
 // cut says by what a column of a key is determined that cuts a partition into pieces, "" if by nothing: what happened at one time was on one day. That is so if rows with the same
-// time, of several partners, say so; and of a time that is each there once, if the column is called, or typed, as a piece of time.
+// time, of several partners, say so; and of a time that is each there once, if the column is called, or typed, as a piece of time. That a time is there once has to be seen: forecasts
+// of several days are issued at one time. What a timeuuid tells is told apart anyway.
 func (b *modeller) cut(src *source, name string) string {
 	c := src.schema.Column(name)
 	if c.Kind != schema.PartitionKey {
@@ -244,11 +318,22 @@ func (b *modeller) cut(src *source, name string) string {
 		if a := b.alone(src, by, name, pieces); a.holds() {
 			return fmt.Sprintf("%s determines %s: of %d values that several rows have, each has one, %d by chance", by, name, a.n, a.decoys)
 		}
-		if timelike(c.Type) || period(words(name)) {
+		if (x.Type == "timeuuid" || len(pieces) >= leastGroups) && !src.needs(name) && (timelike(c.Type) || period(words(name))) {
 			return fmt.Sprintf("%s is a piece of time, and %s says when", name, by)
 		}
 	}
 	return ""
+}
+
+// needs tells whether there are more rows than the other columns of the key can tell apart, by what was measured.
+func (s *source) needs(name string) bool {
+	most := 1.0
+	for _, k := range s.key {
+		if k != name {
+			most *= s.distinct(k)
+		}
+	}
+	return s.countable() && most > 0 && s.rows() > 1.05*most
 }
 
 // alone compares the pieces that rows with one value are in, of values with rows that another column of the key tells apart, with those of the next value.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/helenus-db/helenus/capture"
-	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -107,9 +106,7 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 			inserts[st.Fingerprint] = insert{of, columns}
 		}
 	}
-	pairs := slices.Clone(snapshot.Bursts)
-	slices.SortFunc(pairs, func(p, q burst.Pair) int { return q.Accompanied - p.Accompanied }) // of several statements on the same tables the most frequent says most
-	for _, p := range pairs {
+	for _, p := range snapshot.Bursts { // of several statements on the same tables the most frequent says most, which is the first
 		from, ok := inserts[p.From]
 		to, ok2 := inserts[p.To]
 		if !ok || !ok2 || from.of == to.of {

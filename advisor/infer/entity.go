@@ -72,6 +72,7 @@ type modeller struct {
 	spelt   map[string]bool       // columns of which all values are UUIDs, also if they are texts
 
 	together []*passage                // what travels by several columns at once
+	directed map[[2]table][]*passage   // the same, by tables
 	passing  map[[2]*source][]*passage // the same, by entities
 	texts    []spelled                 // columns that hold a key of several columns as one text
 }
@@ -106,7 +107,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	isView := func(src *source) bool { return src.base != src }
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
-	each(b.relateRest, isEntity)
+	b.relateRest(slices.DeleteFunc(slices.Clone(b.sources), func(src *source) bool { return !isEntity(src) }))
 	each(b.compose, isEntity)
 	each(b.composeAlike, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })

@@ -17,6 +17,7 @@ import (
 // What people said holds, whatever speaks against it, and the model says of each line what became of it.
 // It fails only if what it built contradicts itself, which no input should bring about.
 func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schema.Stats, corrections correction.List) (*Model, error) {
+	snapshot = ordered(snapshot)
 	m := &Model{
 		Graph: &model.Graph{}, Workload: &workload.Workload{Name: "observed"},
 		Seconds: window(snapshot.From, snapshot.To), tables: map[table]*source{},
@@ -24,7 +25,7 @@ func WithCorrections(snapshot *capture.Snapshot, s *schema.Schema, stats []schem
 	b := &modeller{
 		m: m, joins: map[pair]evidence{}, asked: map[pair]evidence{}, travel: map[string]bool{}, beside: map[string][]beside{}, duals: map[[2]table]dual{}, types: map[string]int{}, names: map[string]*columnNamed{}, views: map[*source][]*source{}, said: map[table]uint64{},
 		scanned: map[table]bool{}, taken: map[string]bool{}, opaque: map[table]string{},
-		ruled: newRulings(corrections), samples: samples{}, pieces: map[string][]piece{}, spelt: map[string]bool{},
+		ruled: newRulings(corrections), samples: samples{}, pieces: map[string][]piece{}, spelt: map[string]bool{}, directed: map[[2]table][]*passage{},
 	}
 	b.observe(snapshot, s)
 	b.build(s, stats)

@@ -41,7 +41,7 @@ func (b *modeller) led(src *source, c schema.Column) (*source, proof) {
 		return cmp.Or(cmp.Compare(y.evidence.confidence, x.evidence.confidence), cmp.Compare(x.of.String(), y.of.String()), cmp.Compare(x.column, y.column))
 	})
 	var found *target
-	targets := b.targets(src, c)
+	var targets []target
 	for _, x := range list {
 		in := b.at(x.of)
 		if in == nil || in.base == src {
@@ -51,12 +51,16 @@ func (b *modeller) led(src *source, c schema.Column) (*source, proof) {
 		if h == nil || h.part != nil {
 			continue
 		}
+		if targets == nil {
+			targets = b.targets(src, c)
+		}
 		at := slices.IndexFunc(targets, func(t target) bool { return t.to == h.to })
 		if at < 0 || targets[at].denied() || targets[at].part() || found != nil && found.to != h.to {
 			return nil, nil
 		}
 		if found == nil {
 			found = &targets[at]
+			b.assert(found, true)
 			found.proof.add("feed", 3*x.evidence.confidence, "values travel between it and %s, which leads there: %d of %d looked at", in.id(x.column), x.evidence.hits, x.evidence.observed)
 		}
 	}

@@ -165,5 +165,6 @@ func (b *modeller) finest(list []target) *target {
 	if found == nil || most < 1.5*second {
 		return nil
 	}
+	b.assert(found, true)
 	return found
 }

@@ -122,14 +122,18 @@ func title(list []string) string {
 	return b.String()
 }
 
-// plain makes a name fit for the conceptual language, which has no quoting.
+// plain makes a name fit for the conceptual language, which has no quoting: letters, digits and _, no digit first.
 func plain(name string) string {
-	return strings.Map(func(r rune) rune {
+	name = strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r
 		}
 		return '_'
 	}, name)
+	if name != "" && unicode.IsDigit(rune(name[0])) {
+		return "_" + name
+	}
+	return name
 }
 
 func same(a, b []string) bool { return strings.Join(a, "_") == strings.Join(b, "_") }

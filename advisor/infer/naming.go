@@ -76,6 +76,7 @@ func (b *modeller) likened(src *source, c schema.Column) (*source, proof) {
 			if words := b.name(column).words; len(words) != len(own) || !slices.Equal(words[1:], own[1:]) {
 				continue
 			}
+			b.assert(&t, true)
 			t.proof.add("name", 1, "%s is called like %s, which leads there", c.Name, column)
 			if t.proof.probability() >= Probable {
 				return t.to, t.proof

@@ -132,3 +132,69 @@ func TestValuesFollowedOn(t *testing.T) {
 		}
 	}
 }
+
+// Values are followed on over several columns, whatever the tables are called: in whichever order these are looked at.
+func TestValuesFollowedFurther(t *testing.T) {
+	for _, names := range [][3]string{{"fans", "home", "notes"}, {"fans", "notes", "home"}, {"notes", "home", "fans"}, {"home", "fans", "notes"}} {
+		first, second, third := names[0], names[1], names[2]
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		from := traffic.Say(fmt.Sprintf("SELECT f2 FROM %s WHERE f1 = ?", first), 1000, 900, 5)
+		person := traffic.Say("SELECT name FROM people WHERE p1 = ?", 1000, 900, 1)
+		next := traffic.Say(fmt.Sprintf("SELECT h2 FROM %s WHERE h1 = ?", second), 1000, 900, 5)
+		last := traffic.Say(fmt.Sprintf("SELECT n2 FROM %s WHERE n1 = ?", third), 1000, 900, 5)
+		traffic.Feed(from, first, "f2", person, "people", "p1", all(0, feed.NPlusOne))
+		traffic.Feed(from, first, "f2", next, second, "h1", all(0, feed.NPlusOne))
+		traffic.Feed(next, second, "h1", last, third, "n1", all(0, feed.NPlusOne))
+		m, err := infer.Infer(traffic.Snapshot(), single("ks",
+			infertest.Table("ks", "people", "p1 bigint", "", "name text"), infertest.Table("ks", first, "f1 bigint", "f2 bigint", "since timestamp"),
+			infertest.Table("ks", second, "h1 bigint", "h2 timeuuid", "h3 text"), infertest.Table("ks", third, "n1 bigint", "n2 timeuuid", "n3 text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "people", 2000, 2000, "p1 2000 8", "name 2000 9"), infertest.Measured("ks", first, 6000, 1500, "f1 1500 8", "f2 1700 8", "since 6000 8"),
+				infertest.Measured("ks", second, 20000, 1800, "h1 1800 8", "h2 15000 16", "h3 4 9"), infertest.Measured("ks", third, 20000, 1800, "n1 1800 8", "n2 15000 16", "n3 4 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{".h1 -> People", ".n1 -> People"} {
+			if !strings.Contains(related(m), want) {
+				t.Errorf("%v: no %s: %s", names, want, related(m))
+			}
+		}
+	}
+}
+
+// Whatever a relationship rests on is told, however many other tables it might have led to.
+func TestAllEvidenceIsWorded(t *testing.T) {
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	fans := traffic.Say("SELECT f2 FROM fans WHERE f1 = ?", 1000, 900, 5)
+	person := traffic.Say("SELECT name FROM people WHERE p1 = ?", 1000, 900, 1)
+	match := traffic.Say("SELECT home_team, winner_team FROM matches WHERE match_id = ?", 1000, 900, 1)
+	team := traffic.Say("SELECT name FROM teams WHERE number = ?", 1000, 900, 1)
+	home := traffic.Say("INSERT INTO home (h1, h2, h3) VALUES (?, ?, ?)", 1000, 900, 0)
+	traffic.Feed(fans, "fans", "f2", person, "people", "p1", all(0, feed.NPlusOne))
+	traffic.Feed(fans, "fans", "f2", home, "home", "h1", all(0, feed.NPlusOne))
+	traffic.Feed(match, "matches", "home_team", team, "teams", "number", all(0, feed.Single))
+	tables := []schema.Table{
+		infertest.Table("ks", "people", "p1 bigint", "", "name text"), infertest.Table("ks", "fans", "f1 bigint", "f2 bigint", "since timestamp"), infertest.Table("ks", "home", "h1 bigint", "h2 timeuuid", "h3 text"),
+		infertest.Table("ks", "matches", "match_id uuid", "", "home_team bigint", "winner_team bigint"), infertest.Table("ks", "teams", "number bigint", "", "name text"),
+	}
+	for i := range 9 {
+		tables = append(tables, infertest.Table("ks", fmt.Sprintf("a%c", 'a'+i), fmt.Sprintf("k%c bigint", 'a'+i), "", "name text"))
+	}
+	m, err := infer.Infer(traffic.Snapshot(), single("ks", tables...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Home.h1 -> People", "Match.winner_team -> Team"} {
+		if !strings.Contains(related(m), want) {
+			t.Errorf("no %s: %s", want, related(m))
+		}
+	}
+	for _, r := range m.Relationships {
+		for _, e := range r.Evidence {
+			if e.Text == "" {
+				t.Errorf("%s -> %s by %s: %s %+.1f is not told", r.From, r.To, r.Column, e.Group, e.LogOdds)
+			}
+		}
+	}
+}

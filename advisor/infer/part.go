@@ -62,3 +62,25 @@ func (b *modeller) namesakes(c *copied, src, base *source, name string) bool {
 func (b *modeller) outgrows(src, base *source) bool {
 	return len(base.key) > 1 && src.countable() && base.countable() && base.rows() < leastOwn*src.rows()
 }
+
+// repeats tells whether a table has rows of one key of several columns at the same time, told apart by what else is in its primary key: parcels of a line, of which some have
+// two. What is at one place and then at another, as who rises in a table of scores, is the same.
+func (b *modeller) repeats(c *copied, src, base *source) bool {
+	if len(base.key) < 2 {
+		return false
+	}
+	var key, rest []string
+	for _, k := range base.key {
+		key = append(key, c.column(k))
+	}
+	for _, x := range src.schema.PrimaryKey() {
+		if !slices.Contains(key, x.Name) {
+			rest = append(rest, x.Name)
+		}
+	}
+	n, several := b.samples.severally(src.name, key, rest)
+	return n >= leastGroups && float64(several) > fewTwice*float64(n)
+}
+
+// fewTwice is the share of keys that may be there twice in a copy, where the application left what a row was before.
+const fewTwice = 0.05

@@ -49,6 +49,8 @@ func (b *modeller) passages(snapshot *capture.Snapshot) {
 	byStatements := func(x, y [2]string) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) }
 	for _, k := range slices.SortedFunc(maps.Keys(of), byStatements) {
 		b.together = append(b.together, of[k])
+		way := [2]table{of[k].from, of[k].to}
+		b.directed[way] = append(b.directed[way], of[k])
 	}
 }
 

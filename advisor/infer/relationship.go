@@ -340,19 +340,35 @@ func (b *modeller) relate(src *source) {
 	}
 }
 
-// relateRest finds the relationships of an entity's columns that lead nowhere by themselves, and asks of the others.
-func (b *modeller) relateRest(src *source) {
-	for _, c := range src.open {
-		to, p := b.led(src, c)
-		if to == nil {
-			to, p = b.likened(src, c)
-		}
-		if to != nil {
-			b.hold(src, src, c, to, p)
-			continue
-		}
-		b.askRelationship(src, c)
+// relateRest finds the relationships of entities' columns that lead nowhere by themselves: by what leads somewhere, one step after the other, so that it does not matter which
+// column is looked at first; then by company. Of the others it asks.
+func (b *modeller) relateRest(entities []*source) {
+	for again := true; again; {
+		again = b.relateOpen(entities, b.led) || b.relateOpen(entities, b.likened)
 	}
+	for _, src := range entities {
+		for _, c := range src.open {
+			b.askRelationship(src, c)
+		}
+	}
+}
+
+// relateOpen makes the relationships that are found of what is open, by what is known before, and tells whether there are any.
+func (b *modeller) relateOpen(entities []*source, find func(*source, schema.Column) (*source, proof)) bool {
+	var found []func()
+	for _, src := range entities {
+		src.open = slices.DeleteFunc(src.open, func(c schema.Column) bool {
+			to, p := find(src, c)
+			if to != nil {
+				found = append(found, func() { b.hold(src, src, c, to, p) })
+			}
+			return to != nil
+		})
+	}
+	for _, hold := range found {
+		hold()
+	}
+	return len(found) > 0
 }
 
 // hold makes the relationship that a column of a table of src's entity holds.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture"
+	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -65,6 +66,45 @@ func BenchmarkInferComposed(b *testing.B) {
 			for b.Loop() {
 				if m, err := Infer(snapshot, s, nil); err != nil || len(m.Relationships) < tables {
 					b.Fatal(err, len(m.Relationships))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkInferPassages infers a model of tables that are called by two numbers each and have as many rows, between whose statements values travel: every two tables may be copies of each
+// other by what travels.
+func BenchmarkInferPassages(b *testing.B) {
+	const tables = 500
+	for _, statements := range []int{1000, 5000} {
+		b.Run(fmt.Sprint(statements), func(b *testing.B) {
+			s := &schema.Schema{Keyspaces: []schema.Keyspace{{Name: "k"}}}
+			var stats []schema.Stats
+			for i := range tables {
+				t := schema.Table{Keyspace: "k", Name: fmt.Sprintf("thing%03d", i), Columns: []schema.Column{
+					{Name: fmt.Sprintf("a%d", i), Kind: schema.PartitionKey, Type: "int"}, {Name: fmt.Sprintf("b%d", i), Kind: schema.Clustering, Type: "int"}, {Name: fmt.Sprintf("c%d", i), Kind: schema.Regular, Position: -1, Type: "int"}}}
+				s.Keyspaces[0].Tables = append(s.Keyspaces[0].Tables, t)
+				st := schema.Stats{Keyspace: "k", Table: t.Name, Rows: 9000, Partitions: 300, Sampled: 9000}
+				for n, c := range t.Columns {
+					st.Columns = append(st.Columns, schema.ColumnStats{Name: c.Name, Distinct: []float64{300, 40, 70}[n], MeanBytes: 4})
+				}
+				stats = append(stats, st)
+			}
+			at := time.Unix(0, 0)
+			snapshot := &capture.Snapshot{From: at, To: at.Add(time.Minute)}
+			for i := range statements {
+				for k := range 4 {
+					from, to := i%tables, (i*7+k*13+1)%tables
+					end := func(of, statement int, column string) feed.End {
+						return feed.End{Fingerprint: fmt.Sprintf("%032d", statement), Keyspace: "k", Table: fmt.Sprintf("thing%03d", of), Column: fmt.Sprintf("%s%d", column, of)}
+					}
+					snapshot.Feeds = append(snapshot.Feeds, feed.Feed{From: end(from, i, "c"), To: end(to, (i*7+k*13+1)%statements, "a"), Executions: 100, Hits: 100, Share: 1, Producers: 100, Confidence: 1, Shape: feed.Single})
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Infer(snapshot, s, stats); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

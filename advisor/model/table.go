@@ -223,6 +223,9 @@ func (t *Table) determined(fields []Field) []*Entity {
 	return determined
 }
 
+// Tells reports whether the fields of a row tell what f is: it is among them, a copy of what is, or of what belongs to an entity that they name.
+func (t *Table) Tells(fields []Field, f Field) bool { return t.given(f, fields, maxCopies) }
+
 // keyed tells whether the fields hold a key of e.
 func (t *Table) keyed(e *Entity, fields []Field) bool { return t.keyedBy(e, fields, maxCopies) }
 
