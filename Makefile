@@ -115,11 +115,11 @@ tests-second:
 	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
 
 tests-raced:
-	.ci/tests $(GO) test -vet=off -race -timeout 20m $(raced)
+	.ci/tests $(GO) test -vet=off -race -timeout 30m $(raced)
 
 tests-plain:
 	status=0; \
-	.ci/tests $(GO) test -vet=off -timeout 20m $(plain) || status=1; \
+	.ci/tests $(GO) test -vet=off -timeout 30m $(plain) || status=1; \
 	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
 	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers|Anywhere' ./rewrite ./internal/fleet || status=1; \
 	exit $$status

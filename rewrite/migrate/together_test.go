@@ -180,6 +180,7 @@ func TestStoppedMemberIsWaitedForOnce(t *testing.T) {
 			t.Error("the parts that nobody had claimed waited, too")
 		}
 		close(goesOn)
+		synctest.Wait() // it ends the part that it was at before it hears anything
 		stop()
 		if err := <-a; err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
