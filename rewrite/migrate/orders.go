@@ -260,7 +260,7 @@ func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change f
 			change(x)
 		}
 	}
-	for {
+	for try := 1; ; try++ {
 		var err error
 		switch r.get().State {
 		case DualWrite, Backfill, Verify, Shadow, Serving:
@@ -275,6 +275,9 @@ func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change f
 		}
 		if !errors.Is(err, errElsewhere) { // it may be resumed by now
 			return err
+		}
+		if try >= tries && m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil {
+			return ErrContended
 		}
 	}
 }
