@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
 )
@@ -53,8 +55,8 @@ var errOvertaken = errors.New("another order to bypass, or not to, came meanwhil
 
 // kill is the kill-switch of an Engine. Its locks are taken in this order.
 type kill struct {
-	admission sync.RWMutex // held to read while a change is approved or resumed
-	storing   turns        // held while it is stored or read: one after the other
+	admission sync.RWMutex        // held to read while a change is approved or resumed
+	storing   *semaphore.Weighted // of one: taken while it is stored or read, one after the other
 
 	mu     sync.Mutex // of what follows; never held while the store is waited for
 	state  Bypass
@@ -62,16 +64,12 @@ type kill struct {
 	orders int           // given so far: an order that waits sees whether another came
 }
 
-// turns is a mutex that is waited for no longer than a context lasts: its holder may wait for the store.
-type turns chan struct{}
-
-func (t turns) take(ctx context.Context) (free func(), err error) {
-	select {
-	case t <- struct{}{}:
-		return func() { <-t }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("the state is still being asked whether requests bypass the rewriting: %w", context.Cause(ctx))
+// turn waits, no longer than a context lasts, until nobody else stores or reads the kill-switch: who does may wait for the store.
+func (k *kill) turn(ctx context.Context) (free func(), err error) {
+	if err := k.storing.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("the state is still being asked whether requests bypass the rewriting: %w", err)
 	}
+	return func() { k.storing.Release(1) }, nil
 }
 
 // Bypassed returns the state of the kill-switch.
@@ -168,7 +166,7 @@ func (e *Engine) bypassFleet(ctx context.Context, order int, actor string) error
 // followBypass does what another member was ordered: it bypasses the relay, or does not any more.
 func (e *Engine) followBypass(ctx context.Context) error {
 	k := &e.kill
-	free, err := k.storing.take(ctx) // what is being stored here is no other's order
+	free, err := k.turn(ctx) // what is being stored here is no other's order
 	if err != nil {
 		return err
 	}
@@ -212,9 +210,9 @@ func (e *Engine) switched(ctx context.Context, before, after bool, actor string)
 // storeBypass stores that requests bypass the rewriting, if that is still to be done.
 func (e *Engine) storeBypass(ctx context.Context) error {
 	k := &e.kill
-	free, err := k.storing.take(ctx)
+	free, err := k.turn(ctx)
 	if err != nil {
-		return e.unstored(err)
+		return e.noteUnstored(err)
 	}
 	defer free()
 	k.mu.Lock()
@@ -225,7 +223,7 @@ func (e *Engine) storeBypass(ctx context.Context) error {
 	}
 	now.Pending = ""
 	if err := e.options.Store.Decide(ctx, kindBypass, kindBypass, now, trail...); err != nil {
-		return e.unstored(err)
+		return e.noteUnstored(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -233,8 +231,8 @@ func (e *Engine) storeBypass(ctx context.Context) error {
 	return nil
 }
 
-// unstored notes why it is not stored yet that requests bypass the rewriting.
-func (e *Engine) unstored(err error) error {
+// noteUnstored notes why it is not stored yet that requests bypass the rewriting.
+func (e *Engine) noteUnstored(err error) error {
 	k := &e.kill
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -265,7 +263,7 @@ func (e *Engine) bypassOff(ctx context.Context, actor string) error {
 	e.bypassRelay(false)
 	k.mu.Unlock()
 	err := e.unseenEnded(ctx)
-	if free, busy := k.storing.take(ctx); busy != nil {
+	if free, busy := k.turn(ctx); busy != nil {
 		err = errors.Join(err, busy)
 	} else {
 		defer free()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"github.com/helenus-db/helenus/advisor/plan"
@@ -191,7 +192,7 @@ func New(o Options) (*Engine, error) {
 	o.defaults()
 	e := &Engine{options: o, log: o.Log, session: o.Session, active: map[string]*active{},
 		reads: make(chan struct{}, o.Reads), pairs: make(chan struct{}, o.Comparing)}
-	e.kill.storing = make(turns, 1)
+	e.kill.storing = semaphore.NewWeighted(1)
 	e.agents.limit = rate.NewLimiter(rate.Limit(o.Recheck), max(o.Recheck/10, 1))
 	e.options.Others = e.remembering(o.Others)
 	e.runners = make(map[string]kind.Runner, len(o.Kinds))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -123,9 +123,8 @@ func (s *shop) follows(direct *gocql.Session) bool {
 // TestDataCentres has clients write at LOCAL_QUORUM in two data centres at once, through one helenus: each finds at once what was written in its own, also while the
 // other is not there; in the end base and entries are equal.
 func TestDataCentres(t *testing.T) {
-	if !long.Tests() || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
-		t.Skip("two nodes take minutes to start: `make test-long` runs this")
-	}
+	cassandratest.ContactPoints(t)
+	long.Only(t, "two nodes take minutes to start")
 	c, err := cassandra.Start(context.Background(), cassandra.Options{Nodes: 2, DataCentres: []string{"dc1", "dc2"}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
 	"github.com/helenus-db/helenus/internal/long"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -18,9 +18,8 @@ import (
 // nodes starts three nodes and a session straight to them, whose every statement is at QUORUM.
 func nodes(t *testing.T) (*cassandra.Cluster, *gocql.Session) {
 	t.Helper()
-	if !long.Tests() || os.Getenv("HELENUS_TEST_CASSANDRA") == "" {
-		t.Skip("three nodes take minutes to start: `make test-long` runs this")
-	}
+	cassandratest.ContactPoints(t)
+	long.Only(t, "three nodes take minutes to start")
 	c, err := cassandra.Start(context.Background(), cassandra.Options{Nodes: 3})
 	if err != nil {
 		t.Fatal(err)

@@ -126,11 +126,8 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 		if !errors.Is(err, errElsewhere) {
 			return err
 		}
-		if try < tries {
-			continue
-		}
-		if m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil {
-			return ErrContended
+		if err := m.contend(ctx, try); err != nil {
+			return err
 		}
 	}
 }
@@ -276,8 +273,8 @@ func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change f
 		if !errors.Is(err, errElsewhere) { // it may be resumed by now
 			return err
 		}
-		if try >= tries && m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil {
-			return ErrContended
+		if err := m.contend(ctx, try); err != nil {
+			return err
 		}
 	}
 }

@@ -66,14 +66,24 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 			return err
 		}
 		switch guards := by.actor == store.Guard; {
-		case by.action == advancing, !guards && try == tries:
+		case guards:
+			err = m.contend(ctx, try)
+		case by.action != advancing && try < tries:
+			err = nil
+		}
+		if err != nil {
 			m.publish()
 			return err
-		case guards && try >= tries && m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil:
-			m.publish()
-			return ErrContended
 		}
 	}
+}
+
+// contend waits before an order of the guard's is given once more that another process was before, the longer the more often that was so: the first times not at all.
+func (m *Manager) contend(ctx context.Context, try int) error {
+	if try >= tries && m.Wait(ctx, time.Duration(min(try, 20))*10*time.Millisecond) != nil {
+		return ErrContended
+	}
+	return nil
 }
 
 // ErrContended says that an order of the guard's was given again and again, and each time another process had stored something else meanwhile: it is neither in force nor stored,
