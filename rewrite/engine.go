@@ -135,9 +135,11 @@ type Engine struct {
 	unsaved atomic.Int64  // orders that turn reads back and are being stored
 	orders  atomic.Uint64 // those that were given, and are stored: see Rules
 
-	life context.Context // of the reads and writes taken; ended by Close
-	end  context.CancelFunc
-	wait sync.WaitGroup // goroutines of Take
+	open  context.Context // until Close begins: nobody rests between orders any more
+	close context.CancelFunc
+	life  context.Context // of the reads and writes taken; ended by Close
+	end   context.CancelFunc
+	wait  sync.WaitGroup // goroutines of Take
 }
 
 // active is a change in force.
@@ -208,6 +210,7 @@ func New(o Options) (*Engine, error) {
 	e.gains = gain.NewKeeper(o.Store, o.Gain)
 	e.rules.Store(newRuleSet(nil))
 	e.life, e.end = context.WithCancel(context.Background())
+	e.open, e.close = context.WithCancel(e.life)
 	return e, nil
 }
 
@@ -253,12 +256,10 @@ func (e *Engine) Run(ctx context.Context) {
 // Close waits for the requests that were taken, and closes the session if Connect made it. Call it after the proxy was
 // shut down; ctx bounds the wait.
 func (e *Engine) Close(ctx context.Context) {
+	e.close()
 	done := make(chan struct{})
 	guard.Go(guard.Migrations, func() {
 		defer close(done)
-		for e.owed() > 0 && ctx.Err() == nil { // then its order is waited for
-			time.Sleep(10 * time.Millisecond)
-		}
 		e.wait.Wait()
 	}, nil)
 	select {

@@ -92,7 +92,7 @@ func (e *Engine) owe(a *active, reason string) {
 	if !d.paying.CompareAndSwap(false, true) {
 		return
 	}
-	guard.Go(guard.Migrations, func() { e.pay(a, reason) }, nil)
+	guard.In(&e.wait, guard.Migrations, func() { e.pay(a, reason) }) // or its orders would begin beside Close's wait
 }
 
 // pay gives orders to verify until no entry is owed any more.
@@ -107,7 +107,7 @@ func (e *Engine) pay(a *active, reason string) {
 		select {
 		case <-pause.C:
 		case <-d.now:
-		case <-e.life.Done():
+		case <-e.open.Done():
 		}
 		pause.Stop()
 		if d.missed.Load() > 0 {

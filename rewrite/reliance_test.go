@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/guard"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -142,12 +143,36 @@ func TestWhatIsOwedIsVerifiedFirst(t *testing.T) {
 				t.Errorf("it is %s though an entry is owed", now)
 			}
 		}
-		go other.engine.pay(a, "for the test")
+		guard.In(&other.engine.wait, guard.Migrations, func() { other.engine.pay(a, "for the test") })
 		for _, w := range f.all {
 			w.answered()
 			w.same("guest1")
 		}
 	})
+}
+
+// TestCloseWaitsForWhatIsOwed: an entry was left out just before the process ends, in no time to spare. The order to verify is given, and waited for.
+func TestCloseWaitsForWhatIsOwed(t *testing.T) {
+	for range 20 { // who comes first is chance; the race detector sees what nobody waits for
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 2)
+			defer f.close()
+			_, err := f.leader().engine.Approve(context.Background(), "r-1", advice(t), "ann")
+			must(t, err)
+			other := f.all[1]
+			other.answered()
+			a := other.engine.active["r-1"]
+			a.reliance.debt.missed.Add(1)
+			guard.In(&other.engine.wait, guard.Migrations, func() { other.engine.owe(a, "for the test") })
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			other.engine.Close(ended)
+			other.stop()
+			if n := a.reliance.debt.missed.Load(); n != 0 || other.engine.unsaved.Load() != 0 {
+				t.Errorf("closed with %d entries owed and %d orders under way", n, other.engine.unsaved.Load())
+			}
+		})
+	}
 }
 
 // TestWhoHasFollowedIsNotAllWhoDo: the leader turns a change back, and one member has followed that while another answers by the change still. Writes through the one wait for the other.
