@@ -130,6 +130,8 @@ func (e *Engine) Told(ctx context.Context, report *CDCReport) (found CDCFindings
 	switch {
 	case net.ParseIP(report.Node) == nil:
 		return found, fmt.Errorf("%w: node %q is no IP address", ErrCDCReport, report.Node)
+	case report.Unread < 0 || report.Behind < 0:
+		return found, fmt.Errorf("%w: it has a number below 0", ErrCDCReport)
 	case len(report.Rows) > MaxCDCRows:
 		return found, fmt.Errorf("%w: it has %d rows, and may have %d", ErrCDCReport, len(report.Rows), MaxCDCRows)
 	}

@@ -86,6 +86,8 @@ func TestReports(t *testing.T) {
 			"no node":    {Node: "node1"},
 			"half a key": toldOf(str("room1"), num(1)),
 			"null":       toldOf(str("room1"), nil, num(1)),
+			"unread":     {Node: "10.0.0.1", Unread: -1},
+			"behind":     {Node: "10.0.0.1", Behind: -1},
 			"too many":   {Node: "10.0.0.1", Rows: make([]CDCRow, MaxCDCRows+1)},
 		} {
 			if _, err := w.engine.Told(context.Background(), r); !errors.Is(err, ErrCDCReport) {

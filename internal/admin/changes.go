@@ -237,7 +237,7 @@ func (s *Server) snooze(r *http.Request) (any, error) {
 	}
 	length, err := time.ParseDuration(d.For)
 	if err != nil || length < advisor.MinSnooze || length > advisor.MaxSnooze {
-		return nil, invalid(fmt.Sprintf("for is how long to snooze, like 168h, from %v to %v, not %q", advisor.MinSnooze, advisor.MaxSnooze, d.For))
+		return nil, invalid(fmt.Sprintf("for is how long to snooze, like 168h, from %s, not %q", advisor.SnoozeBounds, d.For))
 	}
 	return s.o.Advisor.Snooze(r.Context(), r.PathValue("id"), length, d.Reason, d.Actor)
 }

@@ -20,8 +20,12 @@ func (s *Settings) validateWebhooks(wrong func(name, format string, args ...any)
 			wrong(name, "address %d is no URL such as https://hooks.example.org/helenus", n+1)
 		}
 	}
-	if s.OTLPEndpoint != "" && !is(s.OTLPEndpoint) {
-		wrong("otlp-endpoint", "is no URL such as http://127.0.0.1:4318")
+	if s.OTLPEndpoint != "" {
+		if !is(s.OTLPEndpoint) {
+			wrong("otlp-endpoint", "is no URL such as http://127.0.0.1:4318")
+		} else if u, _ := url.Parse(s.OTLPEndpoint); u.User != nil { // nobody sends them, and what is not secret is shown
+			wrong("otlp-endpoint", "has a name or a password, which would not be sent: give the environment OTEL_EXPORTER_OTLP_HEADERS an Authorization")
+		}
 	}
 	for n, one := range s.Webhooks {
 		address("webhooks", n, one)

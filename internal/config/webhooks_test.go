@@ -18,6 +18,7 @@ func TestWebhooks(t *testing.T) {
 		{func(s *Settings) { s.Webhooks = []string{"file:///hush"} }, "setting webhooks: address 1"},
 		{func(s *Settings) { s.WebhooksSlack = []string{"https:///hush"} }, "setting webhooks-slack: address 1"},
 		{func(s *Settings) { s.WebhookConsole = "helenus.example.org" }, "setting webhook-console"},
+		{func(s *Settings) { s.OTLPEndpoint = "https://ann:hush@collector:4318" }, "OTEL_EXPORTER_OTLP_HEADERS"},
 		{func(s *Settings) { s.Webhooks, s.WebhookEvents = []string{"http://x"}, []string{"change.done"} }, "change.serving"},
 		{func(s *Settings) { s.WebhookSecret = "hush" }, "setting webhook-secret: has no effect"},
 		{func(s *Settings) { s.WebhookEvents = []string{"advice.new"} }, "setting webhook-events: has no effect"},
