@@ -198,7 +198,7 @@ func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) erro
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-len(told)]
-		m.adopt(r)
+		m.rebase(r)
 		return err
 	}
 	if err != nil {
@@ -296,7 +296,7 @@ func (m *Manager) refillLater(ctx context.Context, r *run, text string, change f
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-1]
-		m.adopt(r)
+		m.rebase(r)
 		return err
 	}
 	if err != nil {

@@ -99,7 +99,8 @@ const advancing = "advance"
 // turnOnce is turn, but for what is done when another process was first: that is taken on already.
 func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	r.mu.Lock()
-	now, from := m.Now(), r.m.State
+	now, before := m.Now(), r.m
+	from := before.State
 	if o := change.Order(by.action); !change.Allowed(o, from, to) {
 		r.mu.Unlock()
 		return &change.MoveError{ID: r.id, Order: o, From: from, To: to}
@@ -140,7 +141,9 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 	err := m.save(ctx, r, &next)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-1]
-		m.adopt(r)
+		before.Pending = r.m.Pending // it may have been stored meanwhile
+		r.m = before                 // this order is given again, upon that
+		m.rebase(r)
 		r.mu.Unlock()
 		return err
 	}
@@ -203,7 +206,7 @@ func (m *Manager) mark(ctx context.Context, id string, by order, text string, ch
 	err = m.markOnce(ctx, r, by, text, change)
 	elsewhere := errors.Is(err, errElsewhere)
 	if elsewhere {
-		m.adopt(r)
+		m.rebase(r)
 		err = m.markOnce(ctx, r, by, text, change)
 	}
 	r.mu.Unlock()
@@ -266,7 +269,7 @@ func (m *Manager) saved(ctx context.Context, r *run, change func(*Change)) error
 	err := m.save(ctx, r, &r.m)
 	elsewhere := errors.Is(err, errElsewhere)
 	if elsewhere {
-		m.adopt(r)
+		m.rebase(r)
 		change(&r.m)
 		err = m.save(ctx, r, &r.m)
 	}
