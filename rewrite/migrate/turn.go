@@ -59,6 +59,10 @@ func (r *run) turned(turns int) bool {
 func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	for try := 1; ; try++ {
 		err := m.turnOnce(ctx, r, to, by, text, also)
+		if try > 1 && by.actor == store.Guard && is[*change.MoveError](err) { // what was taken on asks for another order, or for none: whoever gives it looks (insist)
+			m.publish()
+			return errElsewhere
+		}
 		if !errors.Is(err, errElsewhere) {
 			if try > 1 {
 				m.publish()
@@ -76,6 +80,22 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 			return err
 		}
 	}
+}
+
+// insist gives an order of the guard's again, upon what another process has stored, until none was before. What was taken on is in force then, too. r.orders is held.
+func (m *Manager) insist(ctx context.Context, give func() error) error {
+	err := give()
+	if !errors.Is(err, errElsewhere) {
+		return err
+	}
+	defer m.publish()
+	for try := 1; errors.Is(err, errElsewhere); try++ {
+		if err := m.contend(ctx, try); err != nil {
+			return err
+		}
+		err = give()
+	}
+	return err
 }
 
 // contend waits before an order of the guard's is given once more that another process was before, the longer the more often that was so: the first times not at all.
