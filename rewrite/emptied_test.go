@@ -168,3 +168,35 @@ func TestEmptiedBeforeItWasFilled(t *testing.T) {
 		})
 	}
 }
+
+// TestEmptyingIsNotedLate: the state is so slow, or others are so long before it, that a TRUNCATE is answered before it is noted that it is about to go on.
+func TestEmptyingIsNotedLate(t *testing.T) {
+	unauthorized := proxy.Response{Opcode: proxy.OpError, Failed: true, ErrorCode: 0x2100}
+	for name, answer := range map[string]proxy.Response{"emptied": {}, "refused": unauthorized} {
+		t.Run(name, func(t *testing.T) {
+			for range 10 {
+				serving(t, func(t *testing.T, w *world) {
+					goOn := make(chan struct{})
+					w.store.Before.Set(func(string, string) error {
+						<-goOn
+						return nil
+					})
+					go func() { _, _ = w.engine.manager.Note(context.Background(), "m1", "by the way") }()
+					synctest.Wait()
+					a := w.say("", "TRUNCATE hotel.stays", false, answer)
+					time.Sleep(2 * emptyingPatience)
+					if a == nil || a.forwarded != 1 {
+						t.Errorf("%+v", a)
+					}
+					w.store.Before.Clear()
+					close(goOn)
+					synctest.Wait()
+					w.await(migrate.Serving)
+					if m := w.migration(); m.Emptying != 0 {
+						t.Errorf("%d statements empty it", m.Emptying)
+					}
+				})
+			}
+		})
+	}
+}

@@ -24,6 +24,7 @@ type preparation struct {
 	doubts  []doubt           // it is not known which rows: reads are turned back until the answer
 	refused []doubt           // Cassandra is certain to refuse the statement, and is not believed before it did
 	turned  []<-chan struct{} // orders that turned reads back; each is closed when it is stored
+	noted   <-chan struct{}   // closed once it was noted, or could not be, that it empties bases; nil: nobody began to
 	level   kind.Level
 
 	began       time.Duration // when the request was read, by uptime
@@ -209,6 +210,7 @@ func (e *Engine) emptying(p *preparation) {
 	ctx, cancel := context.WithTimeout(e.life, emptyingPatience)
 	defer cancel()
 	stored := make(chan struct{})
+	p.noted = stored
 	doubts := p.doubts
 	guard.In(&e.wait, guard.Migrations, func() { // which may wait for others who store something
 		defer close(stored)
@@ -412,17 +414,26 @@ func (e *Engine) answered(p *preparation, answer proxy.Response) {
 func (e *Engine) settle(p *preparation, outcome kind.Answer) {
 	doubts := p.doubts
 	p.doubts = nil
+	noted := func() { // else it would be noted once nobody takes it back any more
+		if p.noted != nil {
+			<-p.noted
+		}
+	}
 	for _, d := range doubts {
 		switch {
 		case outcome == kind.Refused && d.empties:
 			guard.In(&e.wait, guard.Migrations, func() {
+				noted()
 				if err := e.manager.Spared(context.WithoutCancel(e.life), d.active.id); err != nil {
 					e.log.Warn("that the base of a change was not emptied could not be stored; once it is verified again it is filled anew", "change_id", d.active.id, "err", err)
 				}
 			})
 		case outcome == kind.Refused:
 		case d.empties:
-			e.turnBack(d.active, d.reason, e.manager.Emptied)
+			e.turnBack(d.active, d.reason, func(ctx context.Context, id, reason string) error {
+				noted()
+				return e.manager.Emptied(ctx, id, reason)
+			})
 		default:
 			d.active.counts.missed.Add(1)
 			e.turnBack(d.active, d.reason, e.manager.Reverify)

@@ -96,8 +96,12 @@ func (m *Manager) adopt(r *run) (outdated bool) {
 var back = []State{RollingBack, Failed, Suspended, Approved, Created, DualWrite, Backfill, Verify, Shadow, Serving}
 
 // rebase puts an order that is in force and not stored yet upon what another process has stored meanwhile, if it leads further back than that, and doubts whatever that is; else
-// there is nothing left to store of it. Work that is done is no order: it was done for what the change was. r.mu is held.
+// there is nothing left to store of it. Work that is done is no order: it was done for what the change was. Where no order waits to be stored it is adopt. r.mu is held.
 func (m *Manager) rebase(r *run) {
+	if r.m.Pending == "" {
+		m.adopt(r)
+		return
+	}
 	ours, doubts := r.m, r.unstored()
 	ordered := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action != advancing })
 	refills := slices.ContainsFunc(r.trail, func(e store.Entry) bool { return e.Action == refilling })

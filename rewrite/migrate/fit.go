@@ -198,6 +198,11 @@ func (m *Manager) compareAll(ctx context.Context, s *schema.Schema, created map[
 func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema, created bool) error {
 	r.orders.Lock()
 	defer r.orders.Unlock()
+	return m.insist(ctx, func() error { return m.followNow(ctx, r, s, created) })
+}
+
+// followNow is follow upon what is known here; r.orders is held.
+func (m *Manager) followNow(ctx context.Context, r *run, s *schema.Schema, created bool) error {
 	have := r.get()
 	if !have.Active() || have.Broken || have.State == Failed || have.State == RollingBack {
 		return nil

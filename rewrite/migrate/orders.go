@@ -98,17 +98,19 @@ func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken boo
 
 // rest is suspend for those who hold r.orders.
 func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) error {
-	have := r.get()
-	switch have.State {
-	case Failed, RollingBack, RolledBack, Dropped:
-		return nil
-	case Suspended:
-		if have.Broken || !broken {
+	return m.insist(ctx, func() error {
+		have := r.get()
+		switch have.State {
+		case Failed, RollingBack, RolledBack, Dropped:
 			return nil
+		case Suspended:
+			if have.Broken || !broken {
+				return nil
+			}
 		}
-	}
-	return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Change) {
-		x.Reason, x.Broken = reason, x.Broken || broken
+		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Change) {
+			x.Reason, x.Broken = reason, x.Broken || broken
+		})
 	})
 }
 
@@ -121,15 +123,7 @@ func (m *Manager) Reverify(ctx context.Context, id, reason string) error {
 	}
 	r.orders.Lock()
 	defer r.orders.Unlock()
-	for try := 1; ; try++ { // what another process makes of it meanwhile has to be verified, too
-		err := m.reverify(ctx, r, reason)
-		if !errors.Is(err, errElsewhere) {
-			return err
-		}
-		if err := m.contend(ctx, try); err != nil {
-			return err
-		}
-	}
+	return m.insist(ctx, func() error { return m.reverify(ctx, r, reason) }) // what another process makes of it meanwhile has to be verified, too
 }
 
 // Unwritten is Reverify for entries that were missed while nothing rested on them: what is filled yet is verified anyway, after what is under way now, so it is noted once.
@@ -198,7 +192,7 @@ func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) erro
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-len(told)]
-		m.adopt(r)
+		m.rebase(r)
 		return err
 	}
 	if err != nil {
@@ -257,26 +251,18 @@ func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change f
 			change(x)
 		}
 	}
-	for try := 1; ; try++ {
-		var err error
+	return m.insist(ctx, func() error {
 		switch r.get().State {
 		case DualWrite, Backfill, Verify, Shadow, Serving:
 			return m.turn(ctx, r, DualWrite, order{store.Guard, refilling}, "emptied, and filled anew: "+reason, func(x *Change) {
 				x.Reason = reason
 				all(x)
 			})
-		case Suspended, Failed:
-			err = m.refillLater(ctx, r, "to be emptied, and filled anew, once it is resumed: "+reason, all)
-		default:
-			return nil // its table is not there yet, or is nobody's business any more
+		case Suspended, Failed: // it may be resumed by now
+			return m.refillLater(ctx, r, "to be emptied, and filled anew, once it is resumed: "+reason, all)
 		}
-		if !errors.Is(err, errElsewhere) { // it may be resumed by now
-			return err
-		}
-		if err := m.contend(ctx, try); err != nil {
-			return err
-		}
-	}
+		return nil // its table is not there yet, or is nobody's business any more
+	})
 }
 
 // refilling is the action of an order to empty tables and fill them anew.
@@ -296,7 +282,7 @@ func (m *Manager) refillLater(ctx context.Context, r *run, text string, change f
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-1]
-		m.adopt(r)
+		m.rebase(r)
 		return err
 	}
 	if err != nil {

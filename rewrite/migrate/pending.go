@@ -154,14 +154,19 @@ func (m *Manager) postpone(r *run, cause error) error {
 func (m *Manager) storeAgain(ctx context.Context, r *run) error {
 	r.mu.Lock()
 	var err error
+	elsewhere := false
 	if r.m.Pending != "" {
-		if err = m.save(ctx, r, &r.m); errors.Is(err, errElsewhere) {
+		err = m.save(ctx, r, &r.m)
+		if elsewhere = errors.Is(err, errElsewhere); elsewhere {
 			m.rebase(r)
 			err = m.save(ctx, r, &r.m)
 		}
 	}
 	mark, marked := marks[r.m.State], r.marked
 	r.mu.Unlock()
+	if elsewhere {
+		m.publish()
+	}
 	switch {
 	case err != nil && mark != "" && !marked:
 		return errors.Join(err, m.comments(ctx, r, mark))

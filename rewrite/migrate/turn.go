@@ -59,6 +59,10 @@ func (r *run) turned(turns int) bool {
 func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	for try := 1; ; try++ {
 		err := m.turnOnce(ctx, r, to, by, text, also)
+		if try > 1 && by.actor == store.Guard && is[*change.MoveError](err) { // what was taken on asks for another order, or for none: whoever gives it looks (insist)
+			m.publish()
+			return errElsewhere
+		}
 		if !errors.Is(err, errElsewhere) {
 			if try > 1 {
 				m.publish()
@@ -76,6 +80,22 @@ func (m *Manager) turn(ctx context.Context, r *run, to State, by order, text str
 			return err
 		}
 	}
+}
+
+// insist gives an order of the guard's again, upon what another process has stored, until none was before. What was taken on is in force then, too. r.orders is held.
+func (m *Manager) insist(ctx context.Context, give func() error) error {
+	err := give()
+	if !errors.Is(err, errElsewhere) {
+		return err
+	}
+	defer m.publish()
+	for try := 1; errors.Is(err, errElsewhere); try++ {
+		if err := m.contend(ctx, try); err != nil {
+			return err
+		}
+		err = give()
+	}
+	return err
 }
 
 // contend waits before an order of the guard's is given once more that another process was before, the longer the more often that was so: the first times not at all.
@@ -99,7 +119,8 @@ const advancing = "advance"
 // turnOnce is turn, but for what is done when another process was first: that is taken on already.
 func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text string, also func(*Change)) error {
 	r.mu.Lock()
-	now, from := m.Now(), r.m.State
+	now, before := m.Now(), r.m
+	from := before.State
 	if o := change.Order(by.action); !change.Allowed(o, from, to) {
 		r.mu.Unlock()
 		return &change.MoveError{ID: r.id, Order: o, From: from, To: to}
@@ -140,7 +161,9 @@ func (m *Manager) turnOnce(ctx context.Context, r *run, to State, by order, text
 	err := m.save(ctx, r, &next)
 	if errors.Is(err, errElsewhere) {
 		r.trail = r.trail[:len(r.trail)-1]
-		m.adopt(r)
+		before.Pending = r.m.Pending // it may have been stored meanwhile
+		r.m = before                 // this order is given again, upon that
+		m.rebase(r)
 		r.mu.Unlock()
 		return err
 	}
@@ -203,7 +226,7 @@ func (m *Manager) mark(ctx context.Context, id string, by order, text string, ch
 	err = m.markOnce(ctx, r, by, text, change)
 	elsewhere := errors.Is(err, errElsewhere)
 	if elsewhere {
-		m.adopt(r)
+		m.rebase(r)
 		err = m.markOnce(ctx, r, by, text, change)
 	}
 	r.mu.Unlock()
@@ -266,7 +289,7 @@ func (m *Manager) saved(ctx context.Context, r *run, change func(*Change)) error
 	err := m.save(ctx, r, &r.m)
 	elsewhere := errors.Is(err, errElsewhere)
 	if elsewhere {
-		m.adopt(r)
+		m.rebase(r)
 		change(&r.m)
 		err = m.save(ctx, r, &r.m)
 	}
