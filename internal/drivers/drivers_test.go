@@ -432,15 +432,15 @@ func (s *stage) disturb(f Front, keyspace func(string) string, check string) err
 	switch check {
 	case "events":
 		for _, name := range s.names {
-			s.exec("CREATE TABLE %s.seen (id int PRIMARY KEY)", keyspace(name))
+			s.exec("CREATE TABLE IF NOT EXISTS %s.seen (id int PRIMARY KEY)", keyspace(name))
 		}
 		return nil
 	case "schema-under-load":
-		s.exec("CREATE TABLE %s.born (id int PRIMARY KEY)", keyspace(s.names[0])) // one for all: each takes seconds, where the nodes are busy
+		s.exec("CREATE TABLE IF NOT EXISTS %s.born (id int PRIMARY KEY)", keyspace(s.names[0])) // one for all: each takes seconds, where the nodes are busy
 		for _, name := range s.names {
-			s.exec("ALTER TABLE %s.load ADD z_added text", keyspace(name))
+			s.exec("ALTER TABLE %s.load ADD IF NOT EXISTS z_added text", keyspace(name))
 		}
-		s.exec("DROP TABLE %s.born", keyspace(s.names[0]))
+		s.exec("DROP TABLE IF EXISTS %s.born", keyspace(s.names[0]))
 		return nil
 	case "node-restart":
 		return restart(s.cluster.Node(1))
