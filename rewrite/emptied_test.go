@@ -185,6 +185,7 @@ func TestEmptyingIsNotedLate(t *testing.T) {
 					synctest.Wait()
 					a := w.say("", "TRUNCATE hotel.stays", false, answer)
 					time.Sleep(2 * emptyingPatience)
+					synctest.Wait()
 					if a == nil || a.forwarded != 1 {
 						t.Errorf("%+v", a)
 					}
