@@ -2,6 +2,7 @@ package enumerate_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,6 +130,33 @@ func TestBudget(t *testing.T) {
 		if err != nil || len(space.Arcs) == 0 {
 			t.Errorf("%s can not be answered: %v", s.ID, err)
 		}
+	}
+}
+
+// TestWidestMakeRoom: where not all tables have room, those over more than six entities are left out, if that is enough, and if everything can be answered without them.
+func TestWidestMakeRoom(t *testing.T) {
+	g := chain(8, 2)
+	w := &workload.Workload{Graph: g, Statements: []*workload.Statement{{ID: "all", Weight: 1, Query: over(g, 1)}}}
+	narrow := func(x *model.Table) bool { return len(x.Tree.Entities) <= 6 }
+	enough := len(enumerate.Workload(w, enumerate.Options{Allow: narrow}).Tables)
+	all := len(enumerate.Workload(w, enumerate.Options{}).Tables)
+	if enough >= all {
+		t.Fatalf("%d tables, of which %d are narrow", all, enough)
+	}
+	for most, want := range map[int]bool{enough - 1: false, enough + 1: true, all + 1: false} {
+		cut := enumerate.Workload(w, enumerate.Options{Most: most})
+		wide := slices.ContainsFunc(cut.Tables, func(x *model.Table) bool { return !narrow(x) })
+		said := strings.Contains(strings.Join(cut.Truncated, "\n"), "over more than 6 entities are left out")
+		if wide == want || said != want {
+			t.Errorf("with room for %d, of %d narrow ones and %d in all: wide ones %t, said %t", most, enough, all, wide, said)
+		}
+		if space, err := plan.NewSpace(w.Statements[0].Query, cut.Tables, nil); err != nil || len(space.Arcs) == 0 {
+			t.Errorf("with room for %d it can not be answered: %v", most, err)
+		}
+	}
+	wide := func(x *model.Table) bool { return !narrow(x) }
+	if cut := enumerate.Workload(w, enumerate.Options{Most: 1, Allow: wide}); len(cut.Tables) != 1 || narrow(cut.Tables[0]) {
+		t.Errorf("where nothing narrow is allowed there is %v", cut.Tables)
 	}
 }
 

@@ -108,7 +108,38 @@ func Workload(w *workload.Workload, o Options) *Pool {
 			return p
 		}
 	}
-	return enumeratePool(w, o, &proven)
+	p := enumeratePool(w, o, &proven)
+	if p.isFull() {
+		if narrow := withoutWidest(w, o); narrow != nil {
+			return narrow
+		}
+	}
+	return p
+}
+
+// withoutWidest returns the candidates over at most wholeParts entities, if there is room for all of those and every query can be answered over them; else nil. Tables over more entities are
+// what is dearest to keep, and each brings others for what writes have to read for it: where those fill the pool, narrower ones that would be chosen are not there.
+func withoutWidest(w *workload.Workload, o Options) *Pool {
+	wide := func(s *workload.Statement) bool { return s.Query != nil && len(s.Query.Tree.Entities) > wholeParts }
+	if !slices.ContainsFunc(w.Statements, wide) {
+		return nil
+	}
+	may := o.Allow
+	o.Allow = func(t *model.Table) bool { return len(t.Tree.Entities) <= wholeParts && (may == nil || may(t)) }
+	p := enumeratePool(w, o, &proven)
+	if p.isFull() {
+		return nil
+	}
+	for _, s := range w.Statements {
+		if !wide(s) {
+			continue
+		}
+		if space, err := plan.NewSpace(s.Query, p.Tables, o.Arithmetic); err != nil || len(space.Arcs) == 0 {
+			return nil
+		}
+	}
+	p.noteCut("tables over more than %d entities are left out: with them there is no room for all", wholeParts)
+	return p
 }
 
 func enumeratePool(w *workload.Workload, o Options, r *rules) *Pool {
