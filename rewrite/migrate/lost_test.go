@@ -22,9 +22,6 @@ func TestPendingOutlivesUpdates(t *testing.T) {
 	throttle := func(ctx context.Context, m *Manager) error {
 		return m.Throttle(ctx, "r", ThrottleOrder{Rate: &rate}, "ann")
 	}
-	resume := func(ctx context.Context, m *Manager) error { return m.Resume(ctx, "r", "ann") }
-	rollback := func(ctx context.Context, m *Manager) error { return m.Rollback(ctx, "r", "ann") }
-	_, _ = resume, rollback
 	for name, c := range map[string]struct {
 		order, then func(context.Context, *Manager) error
 		want        State
