@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -64,7 +65,7 @@ type Sessions struct {
 	mu    sync.Mutex
 	all   map[string]session
 	local map[string]bool      // could not be stored: nobody else knows them
-	ended map[string]time.Time // could not be removed: until when they would hold elsewhere
+	ended map[string]time.Time // until when they would hold, were they still stored; Reload forgets those that are not
 	asked *rate.Limiter
 }
 
@@ -79,6 +80,9 @@ func (s *Sessions) Reload(ctx context.Context) error {
 	if s.store == nil {
 		return nil
 	}
+	s.mu.Lock()
+	settled := maps.Clone(s.ended) // what ends from here on may be read as it was
+	s.mu.Unlock()
 	documents, err := s.store.List(ctx, KindSession)
 	if err != nil {
 		return fmt.Errorf("read the sessions: %w", err)
@@ -95,17 +99,18 @@ func (s *Sessions) Reload(ctx context.Context) error {
 		}
 		if _, ended := s.ended[d.ID]; ended {
 			gone = append(gone, store.Key{Kind: KindSession, ID: d.ID})
+			delete(settled, d.ID)
 			continue
 		}
 		all[d.ID] = one
 	}
 	s.all = all
-	s.mu.Unlock()
-	if len(gone) == 0 {
-		return nil
+	for id := range settled {
+		delete(s.ended, id)
 	}
-	if err := s.store.Commit(ctx, store.Change{Delete: gone}); err != nil {
-		return fmt.Errorf("end sessions that were left: %w", err)
+	s.mu.Unlock()
+	if err := s.remove(ctx, gone); err != nil {
+		return fmt.Errorf("of those that were left: %w", err)
 	}
 	return nil
 }
@@ -188,6 +193,9 @@ func (s *Sessions) remove(ctx context.Context, gone []store.Key, audit ...store.
 	return nil
 }
 
+// errAsksEnough is that the state is not asked for a session now.
+var errAsksEnough = errors.New("the state was asked for too many sessions that nobody knows")
+
 // find is the session of a cookie. One that is not known here may have begun elsewhere a moment ago: the store is asked. After an error nobody knows.
 func (s *Sessions) find(ctx context.Context, text string, now time.Time) (one session, ok bool, err error) {
 	id := idOf(text)
@@ -195,14 +203,20 @@ func (s *Sessions) find(ctx context.Context, text string, now time.Time) (one se
 	one, ok = s.all[id]
 	_, ended := s.ended[id]
 	s.mu.Unlock()
-	if !ok && !ended && s.store != nil && s.asked.AllowN(now, 1) {
+	if !ok && !ended && s.store != nil {
+		if !s.asked.AllowN(now, 1) {
+			return one, false, errAsksEnough
+		}
 		ctx, cancel := context.WithTimeout(ctx, sessionPatience)
 		defer cancel()
 		err = s.store.Load(ctx, KindSession, id, &one)
 		if ok = err == nil; ok && now.Before(one.Expires) {
 			s.mu.Lock()
-			s.all[id] = one
+			if _, ended = s.ended[id]; !ended { // meanwhile
+				s.all[id] = one
+			}
 			s.mu.Unlock()
+			ok = !ended
 		}
 		if errors.Is(err, store.ErrNotFound) {
 			err = nil
@@ -231,13 +245,7 @@ func (s *Sessions) end(ctx context.Context, text string, now time.Time) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
 	defer cancel()
-	if err := s.remove(ctx, []store.Key{{Kind: KindSession, ID: id}}); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	delete(s.ended, id)
-	s.mu.Unlock()
-	return nil
+	return s.remove(ctx, []store.Key{{Kind: KindSession, ID: id}})
 }
 
 // EndOf ends all sessions of somebody: of a token's name, of a person that a provider vouched for, or "api", of the bootstrap token. It returns how many there were.
@@ -268,11 +276,6 @@ func (s *Sessions) EndOf(ctx context.Context, name, actor string) (int, error) {
 	if err := s.remove(ctx, gone, entry); err != nil {
 		return len(gone), fmt.Errorf("the sessions of %s hold no more at this process, but may at others: end them again; %w", name, err)
 	}
-	s.mu.Lock()
-	for _, k := range gone {
-		delete(s.ended, k.ID)
-	}
-	s.mu.Unlock()
 	return len(gone), nil
 }
 
@@ -332,7 +335,7 @@ func (g *Gate) remember(w http.ResponseWriter, r *http.Request, one session) (ex
 // End ends the session of a request, if it has one.
 func (g *Gate) End(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(Cookie); err == nil {
-		if err := g.o.Sessions.end(r.Context(), c.Value, g.o.Now()); err != nil && !errors.Is(err, context.Canceled) {
+		if err := g.o.Sessions.end(r.Context(), c.Value, g.o.Now()); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errAsksEnough) { // whoever makes up cookies is not to fill the log
 			g.o.Log.Warn("a session that was ended may hold at other processes for a while: the state can not be written", "error", err)
 		}
 	}
