@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -106,16 +107,14 @@ func (s *Server) end(ctx context.Context, down bool) error {
 	err := s.drain(ctx, told, down, s.connections)
 	s.mu.Lock()
 	s.closed = true
-	for front := range s.fronts {
-		front.Close()
-	}
-	for front := range s.away {
-		front.Close()
-	}
+	fronts := slices.AppendSeq(slices.Collect(maps.Keys(s.fronts)), maps.Keys(s.away))
 	s.mu.Unlock()
 	s.cancel()
 	for _, c := range s.connections() {
 		c.close()
+	}
+	for _, front := range fronts { // each takes until who reads from it is done with what came (tcp.Follow), so not under the lock, and after the connections to nodes
+		front.Close()
 	}
 	s.work.Wait()
 	return err
