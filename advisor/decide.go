@@ -12,6 +12,7 @@ import (
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // named finds a recommendation by its id or the beginning of it.
@@ -108,8 +109,6 @@ func (a *Advisor) Dismiss(ctx context.Context, id, reason, actor string) (recomm
 const (
 	MinSnooze = time.Minute
 	MaxSnooze = 366 * 24 * time.Hour
-
-	SnoozeBounds = "a minute (1m) to 366 days (8784h)" // for people
 )
 
 // Snooze takes a recommendation off the list for a while, with a reason. It comes back when that is over, or before if the facts change
@@ -119,7 +118,7 @@ func (a *Advisor) Snooze(ctx context.Context, id string, length time.Duration, r
 	case strings.TrimSpace(reason) == "":
 		return recommend.Recommendation{}, errors.New("a snooze needs a reason: it is shown to whoever asks why nothing was done")
 	case length < MinSnooze || length > MaxSnooze:
-		return recommend.Recommendation{}, fmt.Errorf("it can be snoozed for %s, not for %v", SnoozeBounds, length)
+		return recommend.Recommendation{}, fmt.Errorf("it can be snoozed for %s to %s, not for %v", words.Span(MinSnooze), words.Span(MaxSnooze), length)
 	}
 	return a.decide(ctx, snooze, id, reason, actor, length)
 }

@@ -23,7 +23,7 @@
 //
 // Everything is bounded by polynomials: stars, long chains and many conditions lose combinations, never parts of one or
 // two entities; and the pool has a greatest number of tables, up to which it is filled level by level, so that what goes
-// first is what is least likely to be needed; before that tables over more than six entities are left out, if everything can be answered without them. Pool.Truncated
+// first is what is least likely to be needed; before that tables over more than six entities are left out, if that is enough and everything can be answered without them. Pool.Truncated
 // tells what was cut.
 //
 // Beyond NoSE (beyond.go, unite.go): partition keys of several entities; tables over larger graphs that serve smaller

@@ -10,6 +10,7 @@ import (
 	"github.com/helenus-db/helenus/advisor"
 	"github.com/helenus-db/helenus/advisor/recommend"
 	"github.com/helenus-db/helenus/internal/change"
+	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite/calendar"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -162,7 +163,7 @@ func (s *Server) changesAnswer(r *http.Request) (any, error) {
 	}
 	for state := range wanted {
 		if !state.Proposal() && state != change.Dropped && !state.Underway() {
-			return nil, invalid(fmt.Sprintf("there is no state %q; they are %s", state, words(change.States)))
+			return nil, invalid(fmt.Sprintf("there is no state %q; they are %s", state, namesOf(change.States)))
 		}
 	}
 	out := []Change{}
@@ -177,7 +178,7 @@ func (s *Server) changesAnswer(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func words(states []change.State) string {
+func namesOf(states []change.State) string {
 	list := make([]string, len(states))
 	for i, s := range states {
 		list[i] = string(s)
@@ -237,7 +238,7 @@ func (s *Server) snooze(r *http.Request) (any, error) {
 	}
 	length, err := time.ParseDuration(d.For)
 	if err != nil || length < advisor.MinSnooze || length > advisor.MaxSnooze {
-		return nil, invalid(fmt.Sprintf("for is how long to snooze, like 168h, from %s, not %q", advisor.SnoozeBounds, d.For))
+		return nil, invalid(fmt.Sprintf("for is how long to snooze, like 168h, from %s to %s, not %q", words.Span(advisor.MinSnooze), words.Span(advisor.MaxSnooze), d.For))
 	}
 	return s.o.Advisor.Snooze(r.Context(), r.PathValue("id"), length, d.Reason, d.Actor)
 }
