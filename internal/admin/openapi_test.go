@@ -48,7 +48,6 @@ const openAPI = "../../docs/openapi.yaml"
 // operation is what the document says of a route.
 type operation struct {
 	says    string
-	query   string       // names of parameters; one with a "!" is needed
 	body    reflect.Type // nil: none
 	answer  reflect.Type // nil: see text
 	further reflect.Type // another answer that it may be
@@ -60,8 +59,8 @@ func is[T any]() reflect.Type { return reflect.TypeFor[T]() }
 // operations are all routes of the API. Those that are orders about one thing have a body of the same form.
 var operations = map[string]operation{
 	"GET /api/v1/status":                        {says: "How things stand: whether it is healthy, and what waits for a person", answer: is[Status]()},
-	"GET /api/v1/model":                         {says: "Entities, relationships, joins by hand, evidence", query: "format", answer: is[infer.Description](), text: "text/plain"},
-	"GET /api/v1/model/export":                  {says: "The model file: what is inferred now, with the corrections in force; of a version the file that was imported", query: "version", text: "text/plain"},
+	"GET /api/v1/model":                         {says: "Entities, relationships, joins by hand, evidence", answer: is[infer.Description](), text: "text/plain"},
+	"GET /api/v1/model/export":                  {says: "The model file: what is inferred now, with the corrections in force; of a version the file that was imported", text: "text/plain"},
 	"GET /api/v1/model/versions":                {says: "Every version of the corrections that is remembered, the latest first", answer: is[[]advisor.Version]()},
 	"GET /api/v1/model/diff":                    {says: "How what is inferred now differs from the model file that was imported last", answer: is[ModelDiff]()},
 	"POST /api/v1/model/diff":                   {says: "How what is inferred now differs from a model file", body: is[ModelOrder](), answer: is[ModelDiff]()},
@@ -73,8 +72,8 @@ var operations = map[string]operation{
 	"GET /api/v1/others":                        {says: "Who was seen to be connected to Cassandra past Helenus, over the last 30 days", answer: is[rewrite.Sightings]()},
 	"GET /api/v1/connections":                   {says: "The client connections", answer: is[[]any]()},
 	"GET /api/v1/recommendations":               {says: "The advice, with trouble if the latest round failed", answer: is[Recommendations]()},
-	"GET /api/v1/recommendations/{id}":          {says: "One advice; as text it is explained", query: "format", answer: is[recommend.Recommendation](), text: "text/plain"},
-	"GET /api/v1/changes":                       {says: "All changes, each in its one state, proposed, carried out or over; ?state=serving,suspended of these alone", query: "state", answer: is[[]Change]()},
+	"GET /api/v1/recommendations/{id}":          {says: "One advice; as text it is explained", answer: is[recommend.Recommendation](), text: "text/plain"},
+	"GET /api/v1/changes":                       {says: "All changes, each in its one state, proposed, carried out or over; ?state=serving,suspended of these alone", answer: is[[]Change]()},
 	"GET /api/v1/changes/{id}":                  {says: "One change, with what was advised, how it is carried out, and its calendar, as far as they are there; the beginning of its id is enough", answer: is[Change]()},
 	"POST /api/v1/changes/{id}/approve":         {says: "Carry it out: the answer is the change, or of a timeline the calendar, that begins", body: is[Decision](), answer: is[migrate.Change](), further: is[calendar.Calendar]()},
 	"POST /api/v1/changes/{id}/dismiss":         {says: "Do not show it again until it changes materially; needs a reason", body: is[Decision](), answer: is[recommend.Recommendation]()},
@@ -110,24 +109,24 @@ var operations = map[string]operation{
 	"POST /api/v1/bypass/off":                   {says: "Requests are seen again", body: is[Decision](), answer: is[rewrite.Bypass]()},
 	"GET /api/v1/members":                       {says: "The processes that share the state: who leads, who is silent", answer: is[fleet.Fleet]()},
 	"DELETE /api/v1/members/{id}":               {says: "Take a member that is gone for good off the register; all changes are verified before they serve again", body: is[Decision](), answer: is[fleet.Fleet]()},
-	"GET /api/v1/statements":                    {says: "What was said, since the start or in a period", query: "since until sort limit table keyspace class kind user application driver", answer: is[report.Statements]()},
-	"GET /api/v1/statements/{id}":               {says: "One statement, by its fingerprint or the first digits of it", query: "since until", answer: is[Detail]()},
-	"POST /api/v1/statements/{id}/trace":        {says: "Say its next execution again, traced", query: "wait", body: is[Decision](), answer: is[tracer.Trace]()},
-	"GET /api/v1/tables":                        {says: "How tables and columns are used", query: "since until", answer: is[TablesAnswer]()},
-	"GET /api/v1/lint":                          {says: "What is wrong with tables and statements, with fixes", query: "since until", answer: is[lint.Report]()},
+	"GET /api/v1/statements":                    {says: "What was said, since the start or in a period", answer: is[report.Statements]()},
+	"GET /api/v1/statements/{id}":               {says: "One statement, by its fingerprint or the first digits of it", answer: is[Detail]()},
+	"POST /api/v1/statements/{id}/trace":        {says: "Say its next execution again, traced", body: is[Decision](), answer: is[tracer.Trace]()},
+	"GET /api/v1/tables":                        {says: "How tables and columns are used", answer: is[TablesAnswer]()},
+	"GET /api/v1/lint":                          {says: "What is wrong with tables and statements, with fixes", answer: is[lint.Report]()},
 	"GET /api/v1/schema":                        {says: "Keyspaces, tables, columns, indexes and types", answer: is[schema.Schema]()},
-	"GET /api/v1/safety":                        {says: "Whether several writers can meet in a partition, a row or a cell", query: "since until group principal owner fact table format", answer: is[any](), text: "text/plain"},
+	"GET /api/v1/safety":                        {says: "Whether several writers can meet in a partition, a row or a cell", answer: is[any](), text: "text/plain"},
 	"GET /api/v1/flows":                         {says: "The joins that the application does by hand", answer: is[[]capture.Flow]()},
-	"GET /api/v1/profiles":                      {says: "What is known of columns, variables and partitions", query: "hashes", answer: is[profile.Document]()},
+	"GET /api/v1/profiles":                      {says: "What is known of columns, variables and partitions", answer: is[profile.Document]()},
 	"GET /api/v1/sampling":                      {says: "Whether values are looked at", answer: is[window.Statistics]()},
 	"POST /api/v1/sampling/on":                  {says: "Look at values again", body: is[Decision](), answer: is[window.Statistics]()},
 	"POST /api/v1/sampling/off":                 {says: "Look at no values, and forget all that was hashed", body: is[Decision](), answer: is[window.Statistics]()},
-	"POST /api/v1/capture/record":               {says: "A hashed trace of what is said meanwhile", query: "for!", body: is[Decision](), text: "application/gzip"},
+	"POST /api/v1/capture/record":               {says: "A hashed trace of what is said meanwhile", body: is[Decision](), text: "application/gzip"},
 	"GET /api/v1/cdc/tables":                    {says: "The tables that CDC agents have to know, and by which columns their rows are watched", answer: is[[]rewrite.CDCTable]()},
 	"POST /api/v1/cdc/rows":                     {says: "Compare rows that a CDC agent saw written with their entries; the answer comes when that is done", body: is[rewrite.CDCReport](), answer: is[rewrite.CDCFindings]()},
-	"GET /api/v1/cycles":                        {says: "How the traffic goes with the time", query: "since period zone min_step", answer: is[cycle.Report]()},
-	"GET /api/v1/cycles/workload":               {says: "A workload in YAML with a weight for each step of the cycle", query: "since period zone min_step", text: "text/plain"},
-	"GET /api/v1/audit":                         {says: "The audit trail, the latest line first", query: "change actor action since until limit before", answer: is[AuditAnswer]()},
+	"GET /api/v1/cycles":                        {says: "How the traffic goes with the time", answer: is[cycle.Report]()},
+	"GET /api/v1/cycles/workload":               {says: "A workload in YAML with a weight for each step of the cycle", text: "text/plain"},
+	"GET /api/v1/audit":                         {says: "The audit trail, the latest line first", answer: is[AuditAnswer]()},
 	"GET /api/v1/tokens":                        {says: "Who may", answer: is[[]access.Token]()},
 	"POST /api/v1/tokens":                       {says: "Make a token; this answer alone has its text", body: is[TokenOrder](), answer: is[TokenMade]()},
 	"DELETE /api/v1/tokens/{name}":              {says: "Revoke a token", body: is[Decision](), answer: is[access.Token]()},
@@ -194,11 +193,11 @@ func document(t *testing.T) []byte {
 		} else {
 			one["security"] = []any{}
 		}
-		var parameters []any
+		var given []any
 		for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(route, -1) {
-			parameters = append(parameters, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+			given = append(given, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 		}
-		for name := range strings.FieldsSeq(o.query) {
+		for name := range strings.FieldsSeq(parameters[pattern]) {
 			bare, required := strings.CutSuffix(name, "!")
 			p := object{"name": bare, "in": "query", "schema": object{"type": "string"}}
 			if bare == "owner" || bare == "fact" {
@@ -207,10 +206,10 @@ func document(t *testing.T) []byte {
 			if required {
 				p["required"] = true
 			}
-			parameters = append(parameters, p)
+			given = append(given, p)
 		}
-		if parameters != nil {
-			one["parameters"] = parameters
+		if given != nil {
+			one["parameters"] = given
 		}
 		if o.body != nil {
 			one["requestBody"] = object{"content": object{"application/json": object{"schema": made.of(o.body)}}}
@@ -288,8 +287,11 @@ func TestOpenAPI(t *testing.T) {
 			read[m[1]+m[2]+m[3]] = true
 		}
 	}
-	for _, o := range operations {
-		for name := range strings.FieldsSeq(o.query) {
+	for pattern, names := range parameters {
+		if _, served := operations[pattern]; !served {
+			t.Errorf("parameters of no route: %s", pattern)
+		}
+		for name := range strings.FieldsSeq(names) {
 			documented[strings.TrimSuffix(name, "!")] = true
 		}
 	}

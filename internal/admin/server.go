@@ -166,7 +166,11 @@ func (s *Server) Handler() http.Handler {
 		s.patterns = append(s.patterns, pattern)
 		api.Handle(pattern, s.allowed(Needed(pattern), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, bodyBound(pattern))
-			answer, err := h(r)
+			var answer any
+			err := readable(pattern, r)
+			if err == nil {
+				answer, err = h(r)
+			}
 			if answered(r, answer, err) {
 				return
 			}
