@@ -43,7 +43,10 @@ type flows struct {
 	index  map[string]int // by fingerprint
 	in     [][]*edge
 	out    [][]*edge
-	depth  []int
+	depth  []int // of each, how many statements are above it in the longest chain that ends with it
+	height []int // and how many below it
+	seen   []int // by closes, which of its walks came by last
+	walks  int
 	self   map[int]*edge // statements that feed themselves: a task's parent is a task
 	ruled  *rulings
 }
@@ -51,8 +54,7 @@ type flows struct {
 // connect makes the feed graph: per pair of statements one edge for each role, greatest share first, as long as there is no circle, no
 // statement has too many producers, and no chain gets too long. What is left out is counted as if it came from outside.
 func (f *flows) connect(feeds []feed.Feed) {
-	f.self = map[int]*edge{}
-	f.in, f.out, f.depth = make([][]*edge, len(f.all)), make([][]*edge, len(f.all)), make([]int, len(f.all))
+	f.clear()
 	edges := map[[2]int]*edge{} // of all roles
 	for _, fd := range feeds {
 		j := Join{Feed: fd, From: fd.From.Table + "." + fd.From.Column, To: fd.To.Table + "." + fd.To.Column}
@@ -94,25 +96,7 @@ func (f *flows) connect(feeds []feed.Feed) {
 		return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.joins[0], b.joins[0]))
 	})
 	for _, e := range sorted {
-		reason := ""
-		switch {
-		case e.from == e.to && f.self[e.to] == nil:
-			f.self[e.to] = e
-		case f.reaches(e.to, e.from):
-			reason = "it would close a circle of statements that feed each other"
-		case len(f.in[e.to]) >= maxProducers:
-			reason = fmt.Sprintf("%d other statements feed the same one more often", maxProducers)
-		default:
-			f.in[e.to] = append(f.in[e.to], e)
-			f.out[e.from] = append(f.out[e.from], e)
-			if f.longest() > maxDepth {
-				reason = fmt.Sprintf("a chain of more than %d statements", maxDepth)
-				f.in[e.to] = f.in[e.to][:len(f.in[e.to])-1]
-				f.out[e.from] = f.out[e.from][:len(f.out[e.from])-1]
-				f.longest()
-			}
-		}
-		if reason != "" {
+		if reason := f.place(e); reason != "" {
 			f.leave(e, reason)
 		}
 	}
@@ -253,39 +237,71 @@ func (f *flows) leave(e *edge, reason string) {
 	}
 }
 
-func (f *flows) reaches(from, to int) bool {
-	if from == to {
-		return true
-	}
-	for _, e := range f.out[from] {
-		if f.reaches(e.to, to) {
-			return true
-		}
-	}
-	return false
+// clear leaves nothing fed by anything.
+func (f *flows) clear() {
+	n := len(f.all)
+	f.self = map[int]*edge{}
+	f.in, f.out = make([][]*edge, n), make([][]*edge, n)
+	f.depth, f.height, f.seen = make([]int, n), make([]int, n), make([]int, n)
 }
 
-// longest sets depth, the number of statements above each, and returns the number in the longest chain.
-func (f *flows) longest() int {
-	for i := range f.depth {
-		f.depth[i] = 0
+// place puts an edge into the graph, or says why not.
+func (f *flows) place(e *edge) (refused string) {
+	switch {
+	case e.from == e.to && f.self[e.to] == nil:
+		f.self[e.to] = e
+	case f.closes(e):
+		return "it would close a circle of statements that feed each other"
+	case len(f.in[e.to]) >= maxProducers:
+		return fmt.Sprintf("%d other statements feed the same one more often", maxProducers)
+	case f.depth[e.from]+2+f.height[e.to] > maxDepth:
+		return fmt.Sprintf("a chain of more than %d statements", maxDepth)
+	default:
+		f.in[e.to] = append(f.in[e.to], e)
+		f.out[e.from] = append(f.out[e.from], e)
+		f.deepen(e.to, f.depth[e.from]+1)
+		f.heighten(e.from, f.height[e.to]+1)
 	}
-	most := 0
-	for changed := true; changed; {
-		changed = false
-		for _, out := range f.out {
-			for _, e := range out {
-				if f.depth[e.to] < f.depth[e.from]+1 {
-					f.depth[e.to] = f.depth[e.from] + 1
-					changed = true
-				}
-			}
-		}
+	return ""
+}
+
+// closes tells whether an edge would close a circle: whether what it leads to is above where it begins. It looks upwards, where each has few
+// producers, at each statement once, and not above the depth of the one that it looks for: depth grows along every edge.
+func (f *flows) closes(e *edge) bool {
+	f.walks++
+	return f.above(e.from, e.to)
+}
+
+func (f *flows) above(i, wanted int) bool {
+	if i == wanted {
+		return true
 	}
-	for _, d := range f.depth {
-		most = max(most, d+1)
+	if f.seen[i] == f.walks || f.depth[i] <= f.depth[wanted] {
+		return false
 	}
-	return most
+	f.seen[i] = f.walks
+	return slices.ContainsFunc(f.in[i], func(e *edge) bool { return f.above(e.from, wanted) })
+}
+
+// deepen and heighten keep depth and height right after an edge was added, each statement at most maxDepth times in all.
+func (f *flows) deepen(i, depth int) {
+	if depth <= f.depth[i] {
+		return
+	}
+	f.depth[i] = depth
+	for _, e := range f.out[i] {
+		f.deepen(e.to, depth+1)
+	}
+}
+
+func (f *flows) heighten(i, height int) {
+	if height <= f.height[i] {
+		return
+	}
+	f.height[i] = height
+	for _, e := range f.in[i] {
+		f.heighten(e.from, height+1)
+	}
 }
 
 // path is a path query that grows from a root down the feed graph.
@@ -320,7 +336,6 @@ type part struct {
 // emit makes the conceptual statements. Producers come before consumers, so that what can not be joined to its
 // producer is known to come alone by the time its turn comes.
 func (f *flows) emit() {
-	f.longest()
 	order := make([]int, len(f.all))
 	alone := make([]float64, len(f.all)) // executions per second that are the root of something
 	for i, s := range f.all {
