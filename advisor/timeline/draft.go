@@ -29,7 +29,7 @@ func (t *task) draftDesigns(ctx context.Context, steps []int, in []bool, corners
 		r := t.restrictQuestion(designQuestion{weights: t.weightsAt(step), space: t.space, in: in})
 		asks = append(asks, r)
 		o := sequence.AnnealOptions{Start: toRestricted([][]bool{begin}, r.keep), Changes: draftChanges}
-		for _, open := range annealSeeds(ctx, sequence.SingleStep(r.problem), draftSeeds, o) {
+		for _, open := range annealSeeds(ctx, sequence.SingleStep(r.problem), 0, draftSeeds, o) {
 			met = append(met, open[0])
 		}
 	}

@@ -122,14 +122,17 @@ func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool
 	}
 	few, recurs := s.mergeRuns(runs)
 	if !ablation.Without(ablation.MultiStart) {
-		s.annealMultiStart(ctx, some, few, multiStartSeeds)
+		s.annealMultiStart(ctx, some, few, 0, multiStartSeeds)
 	}
 	if countOpen(some) < len(all) && !ablation.Without(ablation.MultiStartAll) { // some has been chosen as if tables were filled out of nothing: what they are filled from may be missing (decision 31)
 		tries := multiStartSeeds / 2
 		if !recurs {
 			tries /= 2 // of drifts three come to as much as six
 		}
-		s.annealMultiStart(ctx, in, few, tries)
+		for from, was := 0, math.Inf(1); s.cost < was && from < 2*tries; from += tries { // where it pays, once more
+			was = s.cost
+			s.annealMultiStart(ctx, in, few, from, tries)
+		}
 	}
 	s.improveTogether(ctx, in, fromRestricted([][]bool{whole.moves}, all, len(s.tables))[0], few, recurs)
 	if err := b.awaitMean(); err != nil {
@@ -178,19 +181,19 @@ func (s *search) mergeRuns(runs []run) (few []run, recurs bool) {
 	return few, false
 }
 
-// annealMultiStart anneals the first runs, from a high temperature, and lets their designs come again where their weights do.
-func (s *search) annealMultiStart(ctx context.Context, some []bool, runs []run, seeds int) {
+// annealMultiStart anneals the first runs, from a high temperature, with so many seeds after the first ones, and lets their designs come again where their weights do.
+func (s *search) annealMultiStart(ctx context.Context, some []bool, runs []run, first, seeds int) {
 	if s.options.Life > 1 {
 		return // see annealRuns
 	}
-	first := s.firstRunsOf(runs)
+	until := s.firstRunsOf(runs)
 	p, keep := s.wholeProblem(some)
-	q := problemByRun(p, runs).Window(0, first.count)
-	start := toRestricted(designsOfRuns(s.open, runs[:first.count]), keep)
-	for _, designs := range annealSeeds(ctx, q, seeds*s.effort, sequence.AnnealOptions{Start: start, Changes: min(multiStartChanges*first.count, mostChanges)}) {
+	q := problemByRun(p, runs).Window(0, until.count)
+	start := toRestricted(designsOfRuns(s.open, runs[:until.count]), keep)
+	for _, designs := range annealSeeds(ctx, q, first*s.effort, seeds*s.effort, sequence.AnnealOptions{Start: start, Changes: min(multiStartChanges*until.count, mostChanges)}) {
 		list := fromRestricted(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
-		s.offerCalendar(designsOfSteps(first.repeatDesigns(list), runs))
+		s.offerCalendar(designsOfSteps(until.repeatDesigns(list), runs))
 	}
 }
 
@@ -259,19 +262,19 @@ func (s *search) annealRuns(ctx context.Context, in []bool, from [][]bool, runs 
 	p, keep := s.wholeProblem(in)
 	q := problemByRun(p, runs)
 	o := sequence.AnnealOptions{Start: toRestricted(designsOfRuns(from, runs), keep), Changes: min(annealChanges*len(runs), mostChanges), Rounds: annealRounds}
-	for _, designs := range annealSeeds(ctx, q, anneals*s.effort, o) {
+	for _, designs := range annealSeeds(ctx, q, 0, anneals*s.effort, o) {
 		list := fromRestricted(designs, keep, len(s.tables))
 		s.designs = append(s.designs, list...)
 		s.offerCalendar(designsOfSteps(list, runs))
 	}
 }
 
-// annealSeeds are the sequences that annealing finds with so many seeds, in their order.
-func annealSeeds(ctx context.Context, p *sequence.Problem, seeds int, o sequence.AnnealOptions) (list [][][]bool) {
+// annealSeeds are the sequences that annealing finds with so many seeds after the first ones, in their order.
+func annealSeeds(ctx context.Context, p *sequence.Problem, first, seeds int, o sequence.AnnealOptions) (list [][][]bool) {
 	found := make([][][]bool, seeds)
 	guard.Each(guard.Advice, sideBySide, seeds, func(seed int) {
 		own := o
-		own.Seed = 1 + uint64(seed)
+		own.Seed = 1 + uint64(first+seed)
 		if open, err := sequence.Anneal(ctx, p, own); err == nil {
 			found[seed] = open
 		}
@@ -322,7 +325,7 @@ func (s *search) wholeProblem(in []bool) (*sequence.Problem, []int) {
 	return restrictProblem(&p, keep), keep
 }
 
-// multiStartSeeds is how often annealing is tried from a high temperature over what the relaxation keeps, half as often over all and of drifts a quarter, and multiStartChanges how many changes it makes for each run: many tries of a third of the
+// multiStartSeeds is how often annealing is tried from a high temperature over what the relaxation keeps, half as often over all and of drifts a quarter, once more where that paid, and multiStartChanges how many changes it makes for each run: many tries of a third of the
 // changes come to more than few of all, and never to as little. anneals and annealChanges are the same in rounds, annealRounds is of how many, and mostChanges the most changes in all.
 const (
 	multiStartSeeds   = 12

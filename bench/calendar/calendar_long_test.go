@@ -24,6 +24,7 @@ func TestFewRowsHaveCalendars(t *testing.T) {
 		if x.name == timeline.Ideal {
 			want = -0.05
 		}
+		t.Logf("the calendar costs %g, %s %g", b.calendar.Cost, x.name, x.said)
 		if less < want {
 			t.Errorf("the calendar costs %g, %s %g: %.1f %% less, not %.1f", b.calendar.Cost, x.name, x.said, 100*less, 100*want)
 		}
