@@ -170,13 +170,27 @@ func (s *random) serve() {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); s.state().State != migrate.Serving; time.Sleep(10 * time.Millisecond) {
 		m := s.state()
-		if m.State == migrate.Failed || m.State == migrate.Suspended || time.Now().After(deadline) {
+		late := time.Now().After(deadline)
+		if late {
+			s.readable()
+		}
+		if m.State == migrate.Failed || m.State == migrate.Suspended || late {
 			s.t.Fatalf("%s: %s %+v %+v", m.State, m.Reason, m.Progress, m.Events)
 		}
 		for _, text := range s.reads {
 			_, err := s.through.Do(s.Read(text))
 			must(s.t, err)
 		}
+	}
+}
+
+// readable skips the rest where Cassandra can not read the table to its end, whoever asks: a change is verified then for as long as it can not.
+func (s *random) readable() {
+	s.t.Helper()
+	all, err := s.beside.Do(twintest.Statement{Text: "SELECT * FROM @." + s.Name, Page: 1 << 20})
+	must(s.t, err)
+	if all.Code == primitive.ErrorCodeServerError {
+		s.t.Skipf("Cassandra can not read its own table: %s", all.Message)
 	}
 }
 
@@ -207,6 +221,11 @@ func (s *random) compareAnswer(through twintest.Doer, st twintest.Statement) {
 		must(s.t, err)
 	}
 	if got.Code != want.Code || got.More != want.More || !slices.Equal(got.Columns, want.Columns) || !exec.Equal(got.Rows, want.Rows) {
+		again, err := through.Do(st)
+		must(s.t, err)
+		beside, err := s.beside.Do(st)
+		must(s.t, err)
+		s.t.Logf("again: %q, and without Helenus %q", again.Rows, beside.Rows)
 		s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %s %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Message, want.Columns, want.Rows)
 	}
 }
