@@ -237,9 +237,10 @@ func (p *Process) start(words io.Writer) (c *child.Process, to, from *os.File, e
 	return c, to, from, nil
 }
 
-// environment is what a worker needs and no more: the parent's may hold passwords. The collector works harder before the bound is reached.
+// environment is what a worker needs and no more: the parent's may hold passwords. The collector works harder from four fifths of the bound on: what is not the heap's, the program itself and
+// what the collector is late with on a busy machine, is counted by the bound, too.
 func (p *Process) environment() []string {
-	env := []string{workerVariable + "=1", fmt.Sprintf("GOMEMLIMIT=%d", p.config.Memory/10*9), "GOTRACEBACK=single"}
+	env := []string{workerVariable + "=1", fmt.Sprintf("GOMEMLIMIT=%d", p.config.Memory/10*8), "GOTRACEBACK=single"}
 	if os.Getenv("GORACE") == "" {
 		env = append(env, "GORACE=atexit_sleep_ms=0") // a worker under the race detector would sleep a second at its end
 	}

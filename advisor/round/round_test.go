@@ -281,7 +281,7 @@ func TestFaults(t *testing.T) {
 		{"endless", round.Config{}, round.ErrWorker, "longer than an eighth of the memory", ""},
 		{"a program that reads nothing", round.Config{Path: "/bin/true"}, round.ErrWorker, "ended without an answer", ""},
 		{"no program", round.Config{Path: "/nowhere"}, round.ErrWorker, "could not be started", ""},
-		{"tell", round.Config{}, round.ErrWorker, "nice 10", "GOMEMLIMIT=483183819"},
+		{"tell", round.Config{}, round.ErrWorker, "nice 10", "GOMEMLIMIT=429496728"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			var cache recommend.CalendarCache
