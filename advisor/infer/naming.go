@@ -12,18 +12,23 @@ import (
 const leastScheme = 3
 
 // shorten finds the nouns of tables without the word that a scheme of names puts before all of them. A word that is a table's noun itself is none: order_lines are lines
-// of orders.
+// of orders. Nor are the words of areas that have things of one name each: billing_invoices and sales_invoices are not both invoices.
 func (b *modeller) shorten() {
 	type word struct{ keyspace, first string }
 	begin, nouns := map[word]int{}, map[string]int{}
+	rest := map[word]int{} // by keyspace and what comes after the first word
 	for _, s := range b.sources {
 		nouns[title(s.noun)]++
 		if len(s.noun) > 1 {
 			begin[word{s.name.keyspace, s.noun[0]}]++
+			rest[word{s.name.keyspace, title(s.noun[1:])}]++
 		}
 	}
 	for _, s := range b.sources {
-		if len(s.noun) > 1 && begin[word{s.name.keyspace, s.noun[0]}] >= leastScheme && nouns[title(s.noun[:1])] == 0 && nouns[title([]string{singular(s.noun[0])})] == 0 && nouns[title(s.noun[1:])] == 0 {
+		if len(s.noun) < 2 || begin[word{s.name.keyspace, s.noun[0]}] < leastScheme || rest[word{s.name.keyspace, title(s.noun[1:])}] > 1 {
+			continue
+		}
+		if nouns[title(s.noun[:1])] == 0 && nouns[title([]string{singular(s.noun[0])})] == 0 && nouns[title(s.noun[1:])] == 0 {
 			s.short = s.noun[1:]
 		}
 	}

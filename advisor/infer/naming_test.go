@@ -76,6 +76,28 @@ func TestSchemesOfNames(t *testing.T) {
 	}
 }
 
+// Areas that have things of one name each have things of their own, however many tables begin with an area's name: so too where a thing is in one area alone,
+// and another's key ends in its name.
+func TestAreasInNames(t *testing.T) {
+	var tables []schema.Table
+	var stats []schema.Stats
+	for i, area := range []string{"billing", "sales", "crm"} {
+		for j, thing := range []string{"courier", "invoice", "contact", "sales_" + area}[:4-min(i, 1)] {
+			name, key := area+"_"+thing+"s", area+"_"+thing+"_id"
+			tables = append(tables, infertest.Table("ks", name, key+" uuid", "", "label text"))
+			rows := float64(1000 * (40 - 9*i + j))
+			stats = append(stats, infertest.Measured("ks", name, rows, rows, fmt.Sprintf("%s %.0f 16", key, rows), "label 50 9"))
+		}
+	}
+	m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks", tables...), stats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Graph.Entities) != len(tables) {
+		t.Errorf("%d entities of %d tables", len(m.Graph.Entities), len(tables))
+	}
+}
+
 // Where home_team and away_team are followed to teams, winner_team leads there, though nobody follows it; not if it has more values than there are teams, and not for a name
 // that has a mark of an identifier alone in common.
 func TestNamesInCompany(t *testing.T) {

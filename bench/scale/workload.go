@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -175,7 +176,7 @@ func describe(all []*thing) (*schema.Schema, []schema.Stats) {
 		measured := []string{fmt.Sprintf("%s %.0f 16", t.key, t.rows)}
 		clustering := ""
 		if t.sub != "" {
-			clustering, partitions = t.sub+" uuid", min(t.rows, t.refs[0].of.rows)
+			clustering, partitions = t.sub+" uuid", drawn(t.rows, t.refs[0].of.rows)
 			measured = []string{fmt.Sprintf("%s %.0f 16", t.key, partitions), fmt.Sprintf("%s %.0f 16", t.sub, t.rows)}
 			if t.numbered {
 				clustering, measured[1] = t.sub+" int", fmt.Sprintf("%s %d 4", t.sub, inList)
@@ -188,7 +189,7 @@ func describe(all []*thing) (*schema.Schema, []schema.Stats) {
 		for i, ref := range t.refs {
 			if i > 0 || t.sub == "" {
 				columns = append(columns, ref.column+" uuid")
-				measured = append(measured, fmt.Sprintf("%s %.0f 16", ref.column, min(t.rows, ref.of.rows)))
+				measured = append(measured, fmt.Sprintf("%s %.0f 16", ref.column, drawn(t.rows, ref.of.rows)))
 			}
 			if ref.number != "" {
 				columns, measured = append(columns, ref.number+" int"), append(measured, fmt.Sprintf("%s %d 4", ref.number, inList))
@@ -212,6 +213,10 @@ func describe(all []*thing) (*schema.Schema, []schema.Stats) {
 	}
 	return sc, stats
 }
+
+// drawn is how many different ones of so many are referred to by rows that each refer to any of them. Were it as many as there are rows, each would be
+// referred to once, which makes of a list another table of the same thing.
+func drawn(rows, of float64) float64 { return math.Round(of * -math.Expm1(-rows/of)) }
 
 // columns lists what a table has beside its key.
 func (t *thing) columns() []string {
