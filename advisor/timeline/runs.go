@@ -129,7 +129,7 @@ func (s *search) searchByRuns(ctx context.Context, b *baselineDesigns, in []bool
 		if !recurs {
 			tries /= 2 // of drifts three come to as much as six
 		}
-		for from, was := 0, math.Inf(1); s.cost < was && from < 2*tries; from += tries { // where it pays, once more
+		for from, was := 0, math.Inf(1); s.cost < 0.99*was && from < 2*tries; from += tries { // where it pays, once more
 			was = s.cost
 			s.annealMultiStart(ctx, in, few, from, tries)
 		}
