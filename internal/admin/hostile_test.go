@@ -131,6 +131,7 @@ func TestHostileRequests(t *testing.T) {
 		"a limit without end":       {"GET", "/api/v1/audit?limit=999999999", bearer(admin), "", 400},
 		"a page before all":         {"GET", "/api/v1/audit?before=-1", bearer(admin), "", 400},
 		"a misspelt parameter":      {"GET", "/api/v1/changes?stat=serving", bearer(admin), "", 400},
+		"one that can not be read":  {"GET", "/api/v1/changes?state=serving;suspended", bearer(admin), "", 400},
 		"one where none is read":    {"GET", "/api/v1/connections?state=idle", bearer(admin), "", 400},
 		"one of an order":           {"POST", approve + "?force=true", bearer(admin), "{}", 400},
 		"removing the trail":        {"DELETE", "/api/v1/audit", bearer(admin), "", 405},

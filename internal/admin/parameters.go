@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -28,13 +29,17 @@ var parameters = map[string]string{
 	"GET /api/v1/audit":                  "change actor action since until limit before",
 }
 
-// readable refuses a request with a parameter that its route does not read.
+// readable refuses a request with a parameter that its route does not read, or that nobody can.
 func readable(pattern string, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
+	given, err := url.ParseQuery(r.URL.RawQuery) // URL.Query passes over what it can not read
+	if err != nil {
+		return invalid(fmt.Sprintf("the parameters of %s can not be read: %v", r.URL.Path, err))
+	}
 	known := strings.Fields(strings.ReplaceAll(parameters[pattern], "!", ""))
-	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
