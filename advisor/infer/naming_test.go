@@ -98,6 +98,26 @@ func TestAreasInNames(t *testing.T) {
 	}
 }
 
+// A key that is called after its own table is no other's, whatever its name ends in, as long as nothing else is known of the two.
+func TestKeysOfTheirOwn(t *testing.T) {
+	for _, c := range [][2]string{{"items", "order_items"}, {"notes", "visit_notes"}, {"users", "admin_users"}} {
+		var tables []schema.Table
+		var stats []schema.Stats
+		for i, name := range c {
+			key, rows := strings.TrimSuffix(name, "s")+"_id", float64(5000-1000*i)
+			tables = append(tables, infertest.Table("ks", name, key+" uuid", "", "label text"))
+			stats = append(stats, infertest.Measured("ks", name, rows, rows, fmt.Sprintf("%s %.0f 16", key, rows), "label 50 9"))
+		}
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks", tables...), stats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Graph.Entities) != 2 {
+			t.Errorf("%s and %s are %d entities", c[0], c[1], len(m.Graph.Entities))
+		}
+	}
+}
+
 // Where home_team and away_team are followed to teams, winner_team leads there, though nobody follows it; not if it has more values than there are teams, and not for a name
 // that has a mark of an identifier alone in common.
 func TestNamesInCompany(t *testing.T) {

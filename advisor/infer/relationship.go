@@ -233,7 +233,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 		p.addIf(worded, "name", 2, "both columns are called %s", key)
 	case name.identifies && to.called(name.subject):
 		p.addIf(worded, "name", 1.8, "%s is named after %s", c.Name, to.name.table)
-	case name.identifies && endsIn(name.subject, to.noun), len(to.short) > 0 && name.identifies && endsIn(name.subject, to.short) && !same(name.subject, src.noun):
+	case name.identifies && !same(name.subject, src.noun) && (endsIn(name.subject, to.noun) || len(to.short) > 0 && endsIn(name.subject, to.short)): // order_item_id is the key of order_items, not of items
 		p.addIf(worded, "name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
 	case c.Name == key && name.tells:
 		p.addIf(worded, "name", 0.8, "both columns are called %s", key)
