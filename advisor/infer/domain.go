@@ -39,6 +39,7 @@ type dual struct {
 	columns [][2]string
 	writes  int
 	means   []float64 // by columns: INSERTs into the other table with the value of one into this
+	times   float64   // INSERTs into the other table for each into this, near to each other or not
 }
 
 // observe takes in what a snapshot says of values.
@@ -98,12 +99,13 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 	type insert struct {
 		of      table
 		columns []string // by place
+		count   uint64
 	}
 	inserts := map[string]insert{}
 	for i := range snapshot.Statements {
 		st := &snapshot.Statements[i]
 		if of, columns, ok := inserted(st); ok {
-			inserts[st.Fingerprint] = insert{of, columns}
+			inserts[st.Fingerprint] = insert{of, columns, executions(st)}
 		}
 	}
 	for _, p := range snapshot.Bursts { // of several statements on the same tables the most frequent says most, which is the first
@@ -112,7 +114,7 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 		if !ok || !ok2 || from.of == to.of {
 			continue
 		}
-		d := dual{writes: p.Accompanied}
+		d := dual{writes: p.Accompanied, times: float64(max(to.count, 1)) / float64(max(from.count, 1))}
 		for _, e := range p.Equal {
 			if e.Same && e.From < len(from.columns) && e.To < len(to.columns) {
 				mean := e.Mean
@@ -126,7 +128,7 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 			continue
 		}
 		b.duals[[2]table{from.of, to.of}] = d
-		back := dual{writes: d.writes, means: d.means}
+		back := dual{writes: d.writes, means: d.means, times: 1 / d.times}
 		for _, c := range d.columns {
 			back.columns = append(back.columns, [2]string{c[1], c[0]})
 		}

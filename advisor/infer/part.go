@@ -69,6 +69,12 @@ func (b *modeller) repeats(c *copied, src, base *source) bool {
 	if len(base.key) < 2 {
 		return false
 	}
+	n, several := b.severally(c, src, base)
+	return n >= leastGroups && float64(several) > fewTwice*float64(n)
+}
+
+// severally counts the keys of the base that were seen in rows of a copy, and those that several rows had at the same time, told apart by what else is in its primary key.
+func (b *modeller) severally(c *copied, src, base *source) (n, several int) {
 	var key, rest []string
 	for _, k := range base.key {
 		key = append(key, c.column(k))
@@ -78,8 +84,7 @@ func (b *modeller) repeats(c *copied, src, base *source) bool {
 			rest = append(rest, x.Name)
 		}
 	}
-	n, several := b.samples.severally(src.name, key, rest)
-	return n >= leastGroups && float64(several) > fewTwice*float64(n)
+	return b.samples.severally(src.name, key, rest)
 }
 
 // fewTwice is the share of keys that may be there twice in a copy, where the application left what a row was before.

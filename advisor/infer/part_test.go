@@ -171,3 +171,37 @@ func TestOneOfSeveralIsNoCopy(t *testing.T) {
 		}
 	}
 }
+
+// Of what is written several times after something else only the first is near enough to be seen beside it, where each write takes long. Rows that were seen tell that there are
+// several, where nothing was counted; and where none was seen, that more is inserted.
+func TestSlowWritesAreNoCopies(t *testing.T) {
+	for _, c := range []struct {
+		stays int // of each guest
+		seen  bool
+		want  string
+	}{{1, true, "guests+stays"}, {3, true, "guests stays"}, {1, false, "guests+stays"}, {3, false, "guests stays"}} {
+		traffic, rows := &infertest.Traffic{Keyspace: "ks", Seconds: 10}, &infertest.Rows{Keyspace: "ks"}
+		guest := traffic.Say("INSERT INTO guests (guest_id, name) VALUES (?, ?)", 100, 900, 0)
+		stay := traffic.Say("INSERT INTO stays (guest_id, arrival, room) VALUES (?, ?, ?)", uint64(100*c.stays), 900, 0) // #nosec G115 -- few
+		traffic.Together(guest, stay, [2]int{0, 0})
+		for i := range 40 {
+			id := fmt.Sprint("guest ", i)
+			rows.Add("guests", "guest_id", id, "name", fmt.Sprint("name ", i))
+			for n := range c.stays {
+				rows.Add("stays", "guest_id", id, "arrival", fmt.Sprint("day ", n), "room", fmt.Sprint("room ", i))
+			}
+		}
+		snapshot := traffic.Snapshot()
+		if c.seen {
+			snapshot.Profiles = rows.Document()
+		}
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "guests", "guest_id uuid", "", "name text"), infertest.Table("ks", "stays", "guest_id uuid", "arrival date", "room int")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%d stays of each guest, rows seen %v: %s, want %s", c.stays, c.seen, got, c.want)
+		}
+	}
+}
