@@ -59,6 +59,7 @@ type random struct {
 	reads  []string
 	mu     sync.Mutex
 	said   []string // the writes so far, with their answers
+	late   bool     // one was answered by a time-out: Cassandra may carry it out at any time after
 	served int64
 }
 
@@ -133,6 +134,7 @@ func (s *random) writeTogether(seed int64) {
 					return
 				}
 				s.mu.Lock()
+				s.late = s.late || got.Code == primitive.ErrorCodeWriteTimeout
 				s.said = append(s.said, fmt.Sprintf("writer %d: %x %s", i, uint32(got.Code), st))
 				s.mu.Unlock()
 			}
@@ -226,6 +228,9 @@ func (s *random) compareAnswer(through twintest.Doer, st twintest.Statement) {
 		beside, err := s.beside.Do(st)
 		must(s.t, err)
 		s.t.Logf("again: %q, and without Helenus %q", again.Rows, beside.Rows)
+		if s.late && exec.Equal(again.Rows, beside.Rows) {
+			return
+		}
 		s.t.Fatalf("%s of %x, pages of %d: %v %s %q %q, and without Helenus %v %s %q %q", st, st.Values[0].Contents, st.Page, got.Code, got.Message, got.Columns, got.Rows, want.Code, want.Message, want.Columns, want.Rows)
 	}
 }
