@@ -203,19 +203,23 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	return c
 }
 
-// named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag").
+// named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag"). What is called by several columns may have others besides, as the
+// title of a course in classes by teacher, if it has as many rows as the base.
 func (b *modeller) named(c *copied, src, base *source) bool {
 	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) {
 		return false
 	}
 	for _, x := range src.schema.Columns {
-		o := base.schema.Column(x.Name)
-		if o == nil || o.Type != x.Type {
-			return false
+		if o := base.schema.Column(x.Name); o != nil && o.Type == x.Type {
+			c.columns[x.Name] = x.Name
 		}
 	}
-	for _, x := range src.schema.Columns {
-		c.columns[x.Name] = x.Name
+	if len(c.columns) < len(src.schema.Columns) {
+		if b.namedWithMore(c, src, base) {
+			return true
+		}
+		clear(c.columns)
+		return false
 	}
 	c.proof.add("name", 2, "%s is called after %s, and has no columns of its own", src.name.table, base.name.table)
 	c.proof.add("definition", 2, "all of its columns are columns of %s", base.name.table)
@@ -226,6 +230,29 @@ func (b *modeller) named(c *copied, src, base *source) bool {
 			}
 		}
 	}
+	return true
+}
+
+// namedWithMore is named of a table that has columns besides those of the base, none of them in its primary key.
+func (b *modeller) namedWithMore(c *copied, src, base *source) bool {
+	if len(base.key) < 2 || !src.countable() || !base.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
+		return false
+	}
+	for _, k := range base.key {
+		if src.position(k) < 0 || c.columns[k] == "" {
+			return false
+		}
+	}
+	for _, x := range src.schema.PrimaryKey() {
+		if c.columns[x.Name] == "" {
+			return false
+		}
+	}
+	if b.contradicted(src, base, c.inverse()) {
+		return false
+	}
+	c.proof.add("name", 2, "%s is called after %s, and its primary key is of columns of that, with all of the key", src.name.table, base.name.table)
+	c.proof.add("size", 2, "%s has %.0f rows, %s %.0f", src.name, src.rows(), base.name, base.rows())
 	return true
 }
 

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -16,12 +17,16 @@ const leastScheme = 3
 func (b *modeller) shorten() {
 	type word struct{ keyspace, first string }
 	begin, nouns := map[word]int{}, map[string]int{}
-	rest := map[word]int{} // by keyspace and what comes after the first word
+	rest := map[word]int{}     // by keyspace and what comes after the first word
+	counted := map[word]bool{} // hr_employees and hr_employees_by_department are one thing of one area
 	for _, s := range b.sources {
 		nouns[title(s.noun)]++
 		if len(s.noun) > 1 {
 			begin[word{s.name.keyspace, s.noun[0]}]++
-			rest[word{s.name.keyspace, title(s.noun[1:])}]++
+			if whole := (word{s.name.keyspace, strings.Join(s.noun, "_")}); !counted[whole] {
+				counted[whole] = true
+				rest[word{s.name.keyspace, title(s.noun[1:])}]++
+			}
 		}
 	}
 	for _, s := range b.sources {
@@ -50,6 +55,16 @@ func (b *modeller) anyones(src *source, c schema.Column, to *source) bool {
 		return true
 	}
 	return len(one) == 1 && len(other) == 1 && one[0].Name == c.Name && !to.called(n.subject) && !endsIn(to.noun, n.subject) && !begins(src.noun, to.noun) && !begins(to.noun, src.noun)
+}
+
+// apiece tells whether a column and another table's key are called alike because each is called after its own table without the area: address_id of billing_addresses and of
+// shipping_addresses. Neither table is the other's, or a part of it, by its name, so nothing is said of the two.
+func (b *modeller) apiece(src *source, c schema.Column, to *source) bool {
+	if len(src.key) != 1 || src.key[0] != c.Name || to.key[0] != c.Name || same(src.noun, to.noun) {
+		return false
+	}
+	of := b.name(c.Name).subject
+	return endsIn(src.noun, of) && endsIn(to.noun, of) && !endsIn(src.noun, to.noun) && !endsIn(to.noun, src.noun)
 }
 
 // begins tells whether a noun begins with another one, whatever their number: players_online are players.

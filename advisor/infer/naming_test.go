@@ -118,6 +118,55 @@ func TestKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A table by something else is no other thing of an area: employee_id leads to hr_employees, whether there is hr_employees_by_team or not.
+func TestAreasWithTablesBySomething(t *testing.T) {
+	for _, by := range []string{"hr_employees_by_team", "hr_offices"} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "hr_employees", "id int", "", "name text", "team_id int"), infertest.Table("ks", "hr_teams", "id int", "", "title text"),
+			infertest.Table("ks", "hr_leaves", "employee_id int", "id int", "days int"), infertest.Table("ks", by, "team_id int", "id int")),
+			[]schema.Stats{
+				infertest.Measured("ks", "hr_employees", 500, 500, "id 500 4", "name 499 9", "team_id 30 4"), infertest.Measured("ks", "hr_teams", 30, 30, "id 30 4", "title 30 9"),
+				infertest.Measured("ks", "hr_leaves", 2500, 450, "employee_id 450 4", "id 2500 4", "days 20 4"), infertest.Measured("ks", by, 500, 30, "team_id 30 4", "id 500 4"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := related(m); !strings.Contains(got, ".employee -> HrEmployee") {
+			t.Errorf("with %s: %s", by, got)
+		}
+	}
+}
+
+// Areas have things of like names, whose keys are called after the thing alone: such a name says nothing of the two. It does where one is the other's by its name.
+func TestKeysCalledWithoutTheArea(t *testing.T) {
+	for _, c := range []struct {
+		one, other, key string
+		want            int
+	}{
+		{"billing_addresses", "shipping_addresses", "address_id", 2},
+		{"crm_notes", "hr_notes", "note_id", 2},
+		{"user_roles", "team_roles", "role_id", 2},
+		{"addresses", "checked_addresses", "address_id", 1},
+		{"crm_notes", "late_crm_notes", "note_id", 1},
+		{"crm_notes", "crm_notes_by_customer", "note_id", 1},
+	} {
+		var tables []schema.Table
+		var stats []schema.Stats
+		for i, name := range []string{c.one, c.other} {
+			rows := float64(2500 - 500*i)
+			tables = append(tables, infertest.Table("ks", name, c.key+" uuid", "", "label text"))
+			stats = append(stats, infertest.Measured("ks", name, rows, rows, fmt.Sprintf("%s %.0f 16", c.key, rows), "label 50 9"))
+		}
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks", tables...), stats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Graph.Entities) != c.want {
+			t.Errorf("%s and %s are %d entities, want %d", c.one, c.other, len(m.Graph.Entities), c.want)
+		}
+	}
+}
+
 // Where home_team and away_team are followed to teams, winner_team leads there, though nobody follows it; not if it has more values than there are teams, and not for a name
 // that has a mark of an identifier alone in common.
 func TestNamesInCompany(t *testing.T) {

@@ -13,7 +13,7 @@ func (b *modeller) regroup(bases []*source) {
 				continue
 			}
 			best, second := b.closest(src, shared)
-			if best.certainty() < Probable || best.certainty() == second.certainty() {
+			if best.certainty() < Probable || best.certainty() == second.certainty() || best.proof.odds("feed")+best.proof.odds("values") <= 0 { // names were known before
 				continue
 			}
 			b.m.Questions = slices.DeleteFunc(b.m.Questions, func(q Question) bool { return q.Subject == src.name.String() })

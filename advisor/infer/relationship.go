@@ -229,6 +229,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	key := to.key[0]
 	name := b.name(c.Name)
 	switch {
+	case c.Name == key && b.apiece(src, c, to):
 	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0) && !b.anyones(src, c, to): // what is in a primary key identifies, whatever it is called
 		p.addIf(worded, "name", 2, "both columns are called %s", key)
 	case name.identifies && to.called(name.subject):

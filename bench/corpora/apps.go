@@ -11,6 +11,7 @@ type application struct {
 	// grown is what one that is no plain one does, in code (grown.go); it has one layout, normal.
 	grown    func(s *site) []chore
 	troubles *troubles // of one that is no plain one; nil: the usual
+	says     int       // how many statements a case of it says; 0: the usual
 }
 
 var applications = []application{

@@ -85,7 +85,11 @@ func (v variant) run(own bool) *observed {
 			s.troubles = *v.app.troubles
 		}
 	}
-	s.run(chores, v.threads, statements+v.threads*40, think)
+	says := statements
+	if v.app.says > 0 {
+		says = v.app.says
+	}
+	s.run(chores, v.threads, says+v.threads*40, think)
 	o.snapshot = s.capture()
 	return o
 }

@@ -1,0 +1,65 @@
+package infer_test
+
+import (
+	"testing"
+
+	"github.com/helenus-db/helenus/advisor/infer"
+	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/capture/feed"
+	"github.com/helenus-db/helenus/capture/schema"
+)
+
+// Classes by teacher are classes, though they have the title of the course besides: by their name, and as there are as many. Of more or fewer rows that is not known, nor
+// where a column of the primary key is none of the class.
+func TestCopiesByNameWithMore(t *testing.T) {
+	for _, c := range []struct {
+		what, partition, clustering string
+		rows                        float64
+		want                        string
+	}{
+		{"as many", "teacher_id int", "course_id int, class_no int", 500, "class+class_by_teacher"},
+		{"more", "teacher_id int", "course_id int, class_no int", 900, "class class_by_teacher"},
+		{"fewer", "teacher_id int", "course_id int, class_no int", 300, "class class_by_teacher"},
+		{"another column", "teacher_id int", "course_id int, class_no int, colour text", 500, "class class_by_teacher"},
+		{"a part of the key", "teacher_id int", "course_id int", 500, "class class_by_teacher"},
+	} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "class", "course_id int", "class_no int", "teacher_id int", "room text"),
+			infertest.Table("ks", "class_by_teacher", c.partition, c.clustering, "course_title text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "class", 500, 120, "course_id 120 4", "class_no 9 4", "teacher_id 90 4", "room 60 9"),
+				infertest.Measured("ks", "class_by_teacher", c.rows, 90, "teacher_id 90 4", "course_id 120 4", "class_no 9 4", "colour 400 9", "course_title 118 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// Roles of users have role_id for their key, too, and are read by user; what leads to roles makes these no roles of users.
+func TestWhatIsReadIsNoCopyByItsName(t *testing.T) {
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	list := traffic.Say("SELECT role_id FROM user_roles_by_user WHERE user_id = ?", 1000, 900, 5)
+	one := traffic.Say("SELECT role FROM user_roles WHERE role_id = ?", 1000, 900, 1)
+	role := traffic.Say("SELECT label FROM roles WHERE role_id = ?", 1000, 900, 1)
+	traffic.Feed(list, "user_roles_by_user", "role_id", one, "user_roles", "role_id", all(0, feed.NPlusOne))
+	traffic.Feed(one, "user_roles", "role", role, "roles", "role_id", all(0, feed.NPlusOne))
+	m, err := infer.Infer(traffic.Snapshot(), single("ks",
+		infertest.Table("ks", "user_roles", "role_id uuid", "", "user_id uuid", "role uuid", "granted timestamp"),
+		infertest.Table("ks", "user_roles_by_user", "user_id uuid", "role_id uuid"),
+		infertest.Table("ks", "roles", "role_id uuid", "", "label text")),
+		[]schema.Stats{
+			infertest.Measured("ks", "user_roles", 4000, 4000, "role_id 4000 16", "user_id 1800 16", "role 30 16", "granted 4000 8"),
+			infertest.Measured("ks", "user_roles_by_user", 4000, 1800, "user_id 1800 16", "role_id 4000 16"),
+			infertest.Measured("ks", "roles", 30, 30, "role_id 30 16", "label 30 9"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := held(m); got != "roles user_roles+user_roles_by_user" {
+		t.Errorf("%s", got)
+	}
+}
