@@ -67,6 +67,34 @@ func (b *modeller) apiece(src *source, c schema.Column, to *source) bool {
 	return endsIn(src.noun, of) && endsIn(to.noun, of) && !endsIn(src.noun, to.noun) && !endsIn(to.noun, src.noun)
 }
 
+// nearest is the target that a person would take of those that are equally probable by their names: the one that is called after the column, as items are of those with a key item_id;
+// else the one of the table's own area, as billing_addresses are for billing_invoices. nil if there is none, several, or if values say something of one.
+func (b *modeller) nearest(src *source, c schema.Column, list []target) *target {
+	var called, own []*target
+	for i := range list {
+		t := &list[i]
+		if t.probability < list[0].probability-tie {
+			break
+		}
+		if t.proof.odds("feed") != 0 || t.proof.odds("values") != 0 {
+			return nil
+		}
+		if t.to.called(b.name(c.Name).subject) {
+			called = append(called, t)
+		}
+		if len(src.noun) > 1 && len(t.to.noun) > 1 && t.to.noun[0] == src.noun[0] {
+			own = append(own, t)
+		}
+	}
+	for _, of := range [][]*target{called, own} {
+		if len(of) == 1 {
+			b.assert(of[0], true)
+			return of[0]
+		}
+	}
+	return nil
+}
+
 // begins tells whether a noun begins with another one, whatever their number: players_online are players.
 func begins(noun, with []string) bool {
 	if len(noun) < len(with) {

@@ -167,6 +167,42 @@ func TestKeysCalledWithoutTheArea(t *testing.T) {
 	}
 }
 
+// Of two tables with a key of the column's name, by which they are equally probable, it leads to the one that is called so, and else to the one of its own area; to neither from
+// elsewhere.
+func TestNearestOfEqualNames(t *testing.T) {
+	for _, c := range []struct{ from, column, one, other, want string }{
+		{"prices", "item_id", "items", "order_items", "Price.item -> Item"},
+		{"billing_invoices", "address_id", "billing_addresses", "shipping_addresses", "BillingInvoice.address -> BillingAddress"},
+		{"shipping_parcels", "address_id", "billing_addresses", "shipping_addresses", "ShippingParcel.address -> ShippingAddress"},
+		{"visits", "address_id", "billing_addresses", "shipping_addresses", ""},
+	} {
+		var clustering string
+		if c.other == "order_items" {
+			clustering = c.column + " int"
+		}
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", c.from, "code text", "", c.column+" int", "amount int"), infertest.Table("ks", c.one, c.column+" int", "", "label text"),
+			infertest.Table("ks", c.other, cond(clustering == "", c.column+" int", "order_id int"), clustering, "text text")),
+			[]schema.Stats{
+				infertest.Measured("ks", c.from, 2500, 2500, "code 2500 9", c.column+" 1500 4", "amount 300 4"), infertest.Measured("ks", c.one, 2000, 2000, c.column+" 2000 4", "label 1999 9"),
+				infertest.Measured("ks", c.other, 2000, 900, c.column+" 2000 4", "order_id 900 4", "text 900 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := related(m); c.want == "" && strings.Contains(got, ".address ->") || !strings.Contains(got, c.want) {
+			t.Errorf("%s.%s: %s", c.from, c.column, got)
+		}
+	}
+}
+
+func cond(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
 // Where home_team and away_team are followed to teams, winner_team leads there, though nobody follows it; not if it has more values than there are teams, and not for a name
 // that has a mark of an identifier alone in common.
 func TestNamesInCompany(t *testing.T) {

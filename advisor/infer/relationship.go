@@ -138,10 +138,14 @@ const tie = 0.01
 func (b *modeller) best(src *source, c schema.Column) (*source, proof) {
 	list := b.targets(src, c)
 	if len(list) > 1 && list[0].probability-list[1].probability < tie && list[0].probability >= doubtful {
-		if t := b.finest(list); t != nil {
-			return t.to, t.proof
+		t := b.finest(list)
+		if t == nil {
+			t = b.nearest(src, c, list)
 		}
-		return nil, nil
+		if t == nil {
+			return nil, nil
+		}
+		return t.to, t.proof
 	}
 	if len(list) == 0 || b.either(list) {
 		return nil, nil
