@@ -2,6 +2,7 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -16,15 +17,28 @@ const leastScheme = 3
 func (b *modeller) shorten() {
 	type word struct{ keyspace, first string }
 	begin, nouns := map[word]int{}, map[string]int{}
-	rest := map[word]int{} // by keyspace and what comes after the first word
+	rest := map[word]int{} // by keyspace and what comes after the first word: how many first words there are
+	met := map[[2]string]bool{}
+	all, tbl := map[string]int{}, map[string]int{} // tables of a keyspace, and those whose name begins with tbl
 	for _, s := range b.sources {
 		nouns[title(s.noun)]++
+		all[s.name.keyspace]++
+		if after, found := strings.CutPrefix(s.noun[0], "tbl"); found && after != "" {
+			tbl[s.name.keyspace]++
+		}
 		if len(s.noun) > 1 {
 			begin[word{s.name.keyspace, s.noun[0]}]++
-			rest[word{s.name.keyspace, title(s.noun[1:])}]++
+			if one := [2]string{s.name.keyspace, title(s.noun)}; !met[one] { // shop_product_by_category is of shop_product's noun, and of its area
+				met[one] = true
+				rest[word{s.name.keyspace, title(s.noun[1:])}]++
+			}
 		}
 	}
 	for _, s := range b.sources {
+		if tbl[s.name.keyspace] == all[s.name.keyspace] && all[s.name.keyspace] >= leastScheme { // CREATE TABLE tblOrder makes tblorder
+			s.short = append([]string{s.noun[0][len("tbl"):]}, s.noun[1:]...)
+			continue
+		}
 		if len(s.noun) < 2 || begin[word{s.name.keyspace, s.noun[0]}] < leastScheme || rest[word{s.name.keyspace, title(s.noun[1:])}] > 1 {
 			continue
 		}
