@@ -163,6 +163,32 @@ func TestCopiesOfCopies(t *testing.T) {
 	}
 }
 
+// Users are called by an id; what else is known of them by user_id, whose name says that it is of something else. What finds a user by a name, and has the mail that the users have, is
+// theirs too.
+func TestAnIDIsOfItsOwnTable(t *testing.T) {
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	user := traffic.Say("INSERT INTO accounts_user (id, username, email) VALUES (?, ?, ?)", 500, 900, 0)
+	name := traffic.Say("INSERT INTO accounts_user_by_username (username, id, email) VALUES (?, ?, ?)", 500, 900, 0)
+	profile := traffic.Say("INSERT INTO accounts_profile (user_id, bio, avatar) VALUES (?, ?, ?)", 500, 900, 0)
+	traffic.Together(user, name, [2]int{0, 1}, [2]int{1, 0}, [2]int{2, 2})
+	traffic.Together(user, profile, [2]int{0, 0})
+	traffic.Together(name, profile, [2]int{1, 0})
+	m, err := infer.Infer(traffic.Snapshot(), single("ks",
+		infertest.Table("ks", "accounts_profile", "user_id bigint", "", "bio text", "avatar text"), infertest.Table("ks", "accounts_user", "id bigint", "", "username text", "email text"),
+		infertest.Table("ks", "accounts_user_by_username", "username text", "", "id bigint", "email text")),
+		[]schema.Stats{
+			infertest.Measured("ks", "accounts_profile", 1500, 1500, "user_id 1500 8", "bio 1500 9", "avatar 1500 9"),
+			infertest.Measured("ks", "accounts_user", 1500, 1500, "id 1500 8", "username 1500 9", "email 1500 9"),
+			infertest.Measured("ks", "accounts_user_by_username", 1500, 1500, "username 1500 9", "id 1500 8", "email 1500 9"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := held(m); got != "accounts_user+accounts_profile+accounts_user_by_username" {
+		t.Errorf("%s", got)
+	}
+}
+
 // Parcels of lines are called by the line and a number, are read next to the line, and are about as many. Where one line has several of them at a time they are something else; where
 // a line is found at one place and later at another, it moved.
 func TestNoCopiesOfWhatIsThereSeveralTimes(t *testing.T) {

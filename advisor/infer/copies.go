@@ -158,9 +158,10 @@ func (b *modeller) asMany(src, base *source) *copied {
 
 // standing orders tables by how well they would do as a base, the best first: no counters; a key of one column; UUIDs before numbers before texts, since a
 // text may be changed, and what it finds is called by something else; of several columns few, since what tells the same rows apart with fewer is their key, and the rest
-// is there for its order; a key which is the whole primary key (a tenant may go before it); not asked for by something else by its name; called after its key; many columns.
+// is there for its order; a key which is the whole primary key (a tenant may go before it); not asked for by something else by its name; called after its key, or else with a key
+// that is called id and no more, which is a table's own; many columns.
 func (s *source) standing() [8]int {
-	out := [8]int{0, 1, 2, len(s.key), 1, 0, 1, -len(s.schema.Columns)}
+	out := [8]int{0, 1, 2, len(s.key), 1, 0, 2, -len(s.schema.Columns)}
 	if s.schema.Counter {
 		out[0] = 1
 	}
@@ -179,8 +180,11 @@ func (s *source) standing() [8]int {
 	if strings.Contains(s.name.table, "_by_") {
 		out[5] = 1
 	}
-	if s.called(subject(s.key[0])) {
+	switch about := subject(s.key[0]); {
+	case s.called(about):
 		out[6] = 0
+	case len(about) == 0:
+		out[6] = 1
 	}
 	return out
 }

@@ -17,19 +17,28 @@ const leastScheme = 3
 func (b *modeller) shorten() {
 	type word struct{ keyspace, first string }
 	begin, nouns := map[word]int{}, map[string]int{}
-	rest := map[word]int{}     // by keyspace and what comes after the first word
-	counted := map[word]bool{} // hr_employees and hr_employees_by_department are one thing of one area
+	rest, met := map[word]int{}, map[word]bool{} // by keyspace and what comes after the first word: first words; hr_employees and hr_employees_by_team are one thing of one area
+	all, tbl := map[string]int{}, map[string]int{}
 	for _, s := range b.sources {
 		nouns[title(s.noun)]++
-		if len(s.noun) > 1 {
-			begin[word{s.name.keyspace, s.noun[0]}]++
-			if whole := (word{s.name.keyspace, strings.Join(s.noun, "_")}); !counted[whole] {
-				counted[whole] = true
-				rest[word{s.name.keyspace, title(s.noun[1:])}]++
-			}
+		all[s.name.keyspace]++
+		if s.afterTbl() != nil {
+			tbl[s.name.keyspace]++
+		}
+		if len(s.noun) < 2 {
+			continue
+		}
+		begin[word{s.name.keyspace, s.noun[0]}]++
+		if whole := (word{s.name.keyspace, title(s.noun)}); !met[whole] {
+			met[whole] = true
+			rest[word{s.name.keyspace, title(s.noun[1:])}]++
 		}
 	}
 	for _, s := range b.sources {
+		if n := all[s.name.keyspace]; n >= leastScheme && tbl[s.name.keyspace] == n {
+			s.short = s.afterTbl()
+			continue
+		}
 		if len(s.noun) < 2 || begin[word{s.name.keyspace, s.noun[0]}] < leastScheme || rest[word{s.name.keyspace, title(s.noun[1:])}] > 1 {
 			continue
 		}
@@ -37,6 +46,18 @@ func (b *modeller) shorten() {
 			s.short = s.noun[1:]
 		}
 	}
+}
+
+// afterTbl is a table's noun without the "tbl" that its name begins with, as CREATE TABLE tblOrder makes tblorder; nil if it does not.
+func (s *source) afterTbl() []string {
+	if len(s.noun) == 0 {
+		return nil
+	}
+	after, found := strings.CutPrefix(s.noun[0], "tbl")
+	if !found || after == "" {
+		return nil
+	}
+	return append([]string{after}, s.noun[1:]...)
 }
 
 // called tells whether words are what a row of a table is.

@@ -98,6 +98,48 @@ func TestAreasInNames(t *testing.T) {
 	}
 }
 
+// Names that are not quoted are in lower case: tblOrder is tblorder, and orderid is its key. Where only one table is called so it is its name.
+func TestTablesThatSayTheyAre(t *testing.T) {
+	for _, c := range []struct {
+		first string
+		want  bool
+	}{{"tbl", true}, {"", false}} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "tblorder", "id bigint", "", "placed timestamp"), infertest.Table("ks", c.first+"shipment", "id bigint", "", "orderid bigint", "trackingno text"),
+			infertest.Table("ks", c.first+"colour", "id bigint", "", "label text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "tblorder", 4000, 4000, "id 4000 8", "placed 4000 8"),
+				infertest.Measured("ks", c.first+"shipment", 3000, 3000, "id 3000 8", "orderid 1900 8", "trackingno 3000 9"),
+				infertest.Measured("ks", c.first+"colour", 2000, 2000, "id 2000 8", "label 40 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := related(m); (got == "Tblshipment.order -> Tblorder") != c.want {
+			t.Errorf("%q: %q", c.first, got)
+		}
+	}
+}
+
+// An area that has a thing in two tables, by its key and by something else, has it once: the area's word says nothing there either.
+func TestAreasWithLookUps(t *testing.T) {
+	m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+		infertest.Table("ks", "shop_product", "id bigint", "", "name text", "price int", "category_id bigint"),
+		infertest.Table("ks", "shop_product_by_category", "category_id bigint", "id bigint", "name text"),
+		infertest.Table("ks", "shop_category", "id bigint", "", "label text"), infertest.Table("ks", "shop_item", "id bigint", "", "product_id bigint", "amount int")),
+		[]schema.Stats{
+			infertest.Measured("ks", "shop_product", 900, 900, "id 900 8", "name 900 9", "price 400 4", "category_id 40 8"),
+			infertest.Measured("ks", "shop_product_by_category", 900, 40, "id 900 8", "name 900 9", "category_id 40 8"),
+			infertest.Measured("ks", "shop_category", 40, 40, "id 40 8", "label 40 9"), infertest.Measured("ks", "shop_item", 6000, 6000, "id 6000 8", "product_id 800 8", "amount 9 4"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := related(m); !strings.Contains(got, "ShopItem.product -> ShopProduct") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A key that is called after its own table is no other's, whatever its name ends in, as long as nothing else is known of the two.
 func TestKeysOfTheirOwn(t *testing.T) {
 	for _, c := range [][2]string{{"items", "order_items"}, {"notes", "visit_notes"}, {"users", "admin_users"}} {
