@@ -196,7 +196,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base), b.namedWithMore(c, src, base):
 	default:
 		return nil
 	}
@@ -207,23 +207,19 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	return c
 }
 
-// named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag"). What is called by several columns may have others besides, as the
-// title of a course in classes by teacher, if it has as many rows as the base.
+// named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag").
 func (b *modeller) named(c *copied, src, base *source) bool {
 	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) {
 		return false
 	}
 	for _, x := range src.schema.Columns {
-		if o := base.schema.Column(x.Name); o != nil && o.Type == x.Type {
-			c.columns[x.Name] = x.Name
+		o := base.schema.Column(x.Name)
+		if o == nil || o.Type != x.Type {
+			return false
 		}
 	}
-	if len(c.columns) < len(src.schema.Columns) {
-		if b.namedWithMore(c, src, base) {
-			return true
-		}
-		clear(c.columns)
-		return false
+	for _, x := range src.schema.Columns {
+		c.columns[x.Name] = x.Name
 	}
 	c.proof.add("name", 2, "%s is called after %s, and has no columns of its own", src.name.table, base.name.table)
 	c.proof.add("definition", 2, "all of its columns are columns of %s", base.name.table)
@@ -237,22 +233,25 @@ func (b *modeller) named(c *copied, src, base *source) bool {
 	return true
 }
 
-// namedWithMore is named of a table that has columns besides those of the base, none of them in its primary key.
+// namedWithMore is a copy by its name that has columns besides those of the base, as the title of a course in classes by teacher: none of them in its primary key, which has all of the
+// base's key, and as many rows as the base.
 func (b *modeller) namedWithMore(c *copied, src, base *source) bool {
-	if len(base.key) < 2 || !src.countable() || !base.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
+	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) || !src.countable() || !base.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
 		return false
 	}
 	for _, k := range base.key {
-		if src.position(k) < 0 || c.columns[k] == "" {
+		if src.position(k) < 0 {
 			return false
 		}
 	}
-	for _, x := range src.schema.PrimaryKey() {
-		if c.columns[x.Name] == "" {
-			return false
+	for _, x := range src.schema.Columns {
+		if o := base.schema.Column(x.Name); o != nil && o.Type == x.Type {
+			c.columns[x.Name] = x.Name
 		}
 	}
-	if b.contradicted(src, base, c.inverse()) {
+	foreign := func(x schema.Column) bool { return c.columns[x.Name] == "" }
+	if slices.ContainsFunc(src.schema.PrimaryKey(), foreign) || b.contradicted(src, base, c.inverse()) {
+		clear(c.columns)
 		return false
 	}
 	c.proof.add("name", 2, "%s is called after %s, and its primary key is of columns of that, with all of the key", src.name.table, base.name.table)

@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/infer"
@@ -35,6 +36,28 @@ func TestCopiesByNameWithMore(t *testing.T) {
 		}
 		if got := held(m); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// So are reviews by user, whose key of its own is called id and is a number, which says nothing.
+func TestCopiesByNameOfOneKey(t *testing.T) {
+	for _, c := range []struct {
+		rows float64
+		want string
+	}{{500, "review+review_by_user"}, {900, "review review_by_user"}} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "review", "product_id bigint", "id bigint", "user_id bigint", "stars int"),
+			infertest.Table("ks", "review_by_user", "user_id bigint", "id bigint", "product_id bigint", "stars int", "product_name text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "review", 500, 120, "product_id 120 8", "id 500 8", "user_id 200 8", "stars 5 4"),
+				infertest.Measured("ks", "review_by_user", c.rows, 90, "user_id 200 8", fmt.Sprintf("id %.0f 8", c.rows), "product_id 120 8", "stars 5 4", "product_name 118 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%.0f rows: %s, want %s", c.rows, got, c.want)
 		}
 	}
 }
