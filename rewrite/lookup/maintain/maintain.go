@@ -117,12 +117,12 @@ func New(p Parts, settings Settings) *Maintainer {
 		start := time.Now()
 		p.Uptime = func() time.Duration { return time.Since(start) }
 	}
-	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
 	if p.FirstID == 0 {
 		var b [8]byte
 		_, _ = rand.Read(b[:])                           // never fails
 		p.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
 	}
+	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
 	m.ids.Store(p.FirstID)
 	m.visits.most = settings.Visits
 	return m

@@ -568,6 +568,23 @@ func TestOwnPendingRowsAreNotFoundAgain(t *testing.T) {
 	}
 }
 
+// Rows that another process noted are found whatever ids the two begin with, which is at random.
+func TestPendingRowsOfOthersAreFound(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	ctx := context.Background()
+	parts := b.m.Parts
+	parts.FirstID = 0
+	for n := range 20 {
+		other, m := New(parts, Settings{}), New(parts, Settings{})
+		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{fmt.Append(nil, "row ", n)}}}
+		b.must(other.BeginUnknown(ctx, u, gocql.One))
+		b.must(m.LoadPending(ctx, b.l))
+		if keys, _ := m.Candidates(b.l); len(keys) != n+1 {
+			t.Fatalf("%d rows are known to be pending, want %d", len(keys), n+1)
+		}
+	}
+}
+
 // Run ends with its context, and does what waits meanwhile.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
