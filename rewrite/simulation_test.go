@@ -227,6 +227,7 @@ type simulation struct {
 	change func(exec.Query) exec.Query
 	answer func(proxy.Response) proxy.Response
 	keep   maintain.Settings
+	boots  int64
 
 	mu      sync.Mutex
 	flights []flight
@@ -236,6 +237,8 @@ type simulation struct {
 
 // boot starts proxy n.
 func (s *simulation) boot(n int) {
+	s.boots++
+	s.keep.FirstID = s.boots << 20 // the same in each run, so that states are met again
 	e, err := New(Options{Session: &mutated{s.db, s.change}, Store: s.store, Traffic: s.world, Bypass: s.bypassed.Store, Schema: s.db.Schema,
 		Migrate: s.settings, Kinds: kinds.All(kinds.Settings{LookUp: lookup.Settings{Maintain: s.keep, Verify: verify.Settings{Ranges: 1, Workers: 1, Buckets: 16}}}), Uptime: func() time.Duration { return time.Duration(s.uptime.Load()) }, Every: 1 << 60})
 	must(s.t, err)

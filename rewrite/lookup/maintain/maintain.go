@@ -31,6 +31,7 @@ type Settings struct {
 	Workers     int               // 4; that clean up after answered writes
 	Parallel    int               // 32; statements of one write sent at a time
 	Visits      int               // 100,000; entries whose age is being counted for D3, in all
+	FirstID     int64             // at random; ids of entries begin here
 }
 
 // Defaults fills in what was left zero.
@@ -56,6 +57,11 @@ func (s Settings) Defaults() Settings {
 	number(&s.Workers, 4)
 	number(&s.Parallel, 32)
 	number(&s.Visits, 100000)
+	if s.FirstID == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:])                           // never fails
+		s.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
+	}
 	return s
 }
 
@@ -65,7 +71,6 @@ type Parts struct {
 	Schema  func() *schema.Schema // as it was last read, nil before; for gc_grace_seconds and replication
 	Now     func() time.Time      // wall clock: only for the distance to Cassandra's limit of 2038
 	Uptime  func() time.Duration  // monotonic since the process began; nil: by the runtime's clock
-	FirstID int64                 // ids of entries begin here; 0: at random
 	Log     *slog.Logger
 }
 
@@ -117,13 +122,8 @@ func New(p Parts, settings Settings) *Maintainer {
 		start := time.Now()
 		p.Uptime = func() time.Duration { return time.Since(start) }
 	}
-	if p.FirstID == 0 {
-		var b [8]byte
-		_, _ = rand.Read(b[:])                           // never fails
-		p.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
-	}
 	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
-	m.ids.Store(p.FirstID)
+	m.ids.Store(settings.FirstID)
 	m.visits.most = settings.Visits
 	return m
 }
@@ -148,7 +148,7 @@ func (m *Maintainer) id() int64 {
 
 // gave tells whether an id is one that this process has given.
 func (m *Maintainer) gave(id int64) bool {
-	return uint64(id-m.FirstID-1) < uint64(m.ids.Load()-m.FirstID) // #nosec G115 -- they go round
+	return uint64(id-m.settings.FirstID-1) < uint64(m.ids.Load()-m.settings.FirstID) // #nosec G115 -- they go round
 }
 
 // Kinds of entry: the values of the kind column.

@@ -48,8 +48,9 @@ func setup(t *testing.T, s Settings, change func(*schema.Table)) *bench {
 	}
 	b.db.Add(base)
 	b.l = b.lookup(&base, "v")
+	s.FirstID = 1000
 	b.sent = &counting{Memory: b.db}
-	b.m = New(Parts{Session: b.sent, Schema: b.db.Schema, Now: b.db.Now, Uptime: func() time.Duration { return b.uptime }, FirstID: 1000}, s)
+	b.m = New(Parts{Session: b.sent, Schema: b.db.Schema, Now: b.db.Now, Uptime: func() time.Duration { return b.uptime }}, s)
 	return b
 }
 
@@ -572,10 +573,8 @@ func TestOwnPendingRowsAreNotFoundAgain(t *testing.T) {
 func TestPendingRowsOfOthersAreFound(t *testing.T) {
 	b := setup(t, Settings{}, nil)
 	ctx := context.Background()
-	parts := b.m.Parts
-	parts.FirstID = 0
 	for n := range 20 {
-		other, m := New(parts, Settings{}), New(parts, Settings{})
+		other, m := New(b.m.Parts, Settings{}), New(b.m.Parts, Settings{})
 		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{fmt.Append(nil, "row ", n)}}}
 		b.must(other.BeginUnknown(ctx, u, gocql.One))
 		b.must(m.LoadPending(ctx, b.l))
