@@ -177,7 +177,7 @@ func (s *source) standing() [8]int {
 	if len(s.schema.PrimaryKey()) == 1 {
 		out[4] = 0
 	}
-	if strings.Contains(s.name.table, "_by_") {
+	if s.by {
 		out[5] = 1
 	}
 	switch about := subject(s.key[0]); {
@@ -209,7 +209,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 
 // named is a copy by its name: the same noun, and all its columns are columns of the base ("videos_by_tag").
 func (b *modeller) named(c *copied, src, base *source) bool {
-	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) {
+	if !src.by || !same(base.noun, src.noun) {
 		return false
 	}
 	for _, x := range src.schema.Columns {
@@ -236,7 +236,7 @@ func (b *modeller) named(c *copied, src, base *source) bool {
 // namedWithMore is a copy by its name that has columns besides those of the base, as the title of a course in classes by teacher: none of them in its primary key, which has all of the
 // base's key, and as many rows as the base.
 func (b *modeller) namedWithMore(c *copied, src, base *source) bool {
-	if !strings.Contains(src.name.table, "_by_") || !same(base.noun, src.noun) || !src.countable() || !base.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
+	if !src.by || !same(base.noun, src.noun) || !src.countable() || !base.countable() || src.rows() < Full*base.rows() || base.rows() < Full*src.rows() {
 		return false
 	}
 	for _, k := range base.key {
@@ -470,7 +470,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		return false
 	}
 	if len(base.key) == 1 && b.severalOf(c, src, base) { // the copy's rows are different ones of the base
-		return strings.Contains(src.name.table, "_by_") // by each of its tags
+		return src.by // by each of its tags
 	}
 	return true
 }

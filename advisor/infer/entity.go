@@ -19,6 +19,7 @@ type source struct {
 	schema *schema.Table
 	stats  *schema.Stats // nil if it was not measured
 	noun   []string
+	by     bool     // its name says by what rows are found
 	short  []string // the noun without a word that many tables' names begin with, which says nothing of them; nil if there is none
 
 	base   *source // of a table that holds another table's entity; itself for others
@@ -134,7 +135,7 @@ func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
 				b.opaque[name] = "no partition key is known of it"
 				continue
 			}
-			src := &source{name: name, schema: t, noun: noun(t.Name), own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}, ids: map[string]string{}}
+			src := &source{name: name, schema: t, noun: noun(t.Name), by: by(words(t.Name)) > 0, own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}, ids: map[string]string{}}
 			src.base = src
 			for k := range stats {
 				if stats[k].Keyspace == t.Keyspace && stats[k].Table == t.Name {

@@ -31,7 +31,7 @@ func words(name string) []string {
 }
 
 // marks are the words that say that a column identifies something, not what.
-var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true}
+var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true, "nr": true, "nummer": true, "guid": true}
 
 // periods are the words of pieces of time, by which partitions are cut.
 var periods = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "day": true, "date": true, "hour": true, "minute": true, "bucket": true, "period": true}
@@ -64,14 +64,21 @@ func plural(noun string) string {
 	return noun + "s"
 }
 
+// by finds the word after which a table's name says by what its rows are found ("videos_by_tag"), in English, French, Spanish and German; -1 if there is none.
+func by(all []string) int {
+	for i, w := range all {
+		if i > 0 && i < len(all)-1 && (w == "by" || w == "par" || w == "por" || w == "nach") {
+			return i
+		}
+	}
+	return -1
+}
+
 // noun is what a row of a table is: the words before "by" ("videos_by_tag": video), the last of them singular.
 func noun(tableName string) []string {
 	all := words(tableName)
-	for i, w := range all {
-		if w == "by" && i > 0 {
-			all = all[:i]
-			break
-		}
+	if i := by(all); i > 0 {
+		all = all[:i]
 	}
 	if len(all) == 0 {
 		return []string{"row"}

@@ -2,6 +2,7 @@ package infer_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/helenus-db/helenus/advisor/infer"
@@ -84,5 +85,59 @@ func TestWhatIsReadIsNoCopyByItsName(t *testing.T) {
 	}
 	if got := held(m); got != "roles user_roles+user_roles_by_user" {
 		t.Errorf("%s", got)
+	}
+}
+
+// Plurals of other languages are understood where they add to the singular, and what a table is arranged by where its name says so in them; a number is an identifier in German, too.
+func TestNamesInOtherLanguages(t *testing.T) {
+	for _, c := range []struct{ table, by, column, entity string }{
+		{"adresses", "adresses_par_client", "adresse_id", "Adress"}, //nolint:misspell // French
+		{"direcciones", "direcciones_por_cliente", "direccion_id", "Direccione"}, {"kunden", "kunden_nach_ort", "kunde_nr", "Kunden"},
+	} {
+		place := strings.Split(c.by, "_")[2]
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", c.table, "id uuid", "", "name text", place+" text"), infertest.Table("ks", c.by, place+" text", c.column+" uuid", "name text"),
+			infertest.Table("ks", "visite", "numero int", "", c.column+" uuid")),
+			[]schema.Stats{
+				infertest.Measured("ks", c.table, 900, 900, "id 900 16", "name 890 9", place+" 80 9"), infertest.Measured("ks", c.by, 900, 80, place+" 80 9", c.column+" 900 16", "name 890 9"),
+				infertest.Measured("ks", "visite", 3000, 3000, "numero 3000 4", c.column+" 600 16"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := related(m); held(m) != c.table+"+"+c.by+" visite" || !strings.HasSuffix(got, "-> "+c.entity) {
+			t.Errorf("%s: %s; %s", c.table, held(m), got)
+		}
+	}
+}
+
+// Pairs that are kept from both sides are one, also where each has the tenant before it, whom both ends determine.
+func TestPairsOfATenant(t *testing.T) {
+	rows := &infertest.Rows{Keyspace: "ks"}
+	for i := range 1500 {
+		n, label := i%300, i*7%100
+		tenant := fmt.Sprint("tenant ", n%10)
+		label += 9 - label%10 - (9 - n%10) // of the same tenant
+		rows.Add("tasks", "tenant_id", tenant, "task_id", fmt.Sprint("task ", n))
+		rows.Add("labels", "tenant_id", tenant, "label_id", fmt.Sprint("label ", label))
+		for _, table := range []string{"task_labels", "tasks_by_label"} {
+			rows.Add(table, "tenant_id", tenant, "task_id", fmt.Sprint("task ", n), "label_id", fmt.Sprint("label ", label))
+		}
+	}
+	snapshot := (&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot()
+	snapshot.Profiles = rows.Document()
+	m, err := infer.Infer(snapshot, single("ks",
+		infertest.Table("ks", "tasks", "tenant_id uuid, task_id uuid", "", "title text"), infertest.Table("ks", "labels", "tenant_id uuid", "label_id uuid", "name text"),
+		infertest.Table("ks", "task_labels", "tenant_id uuid, task_id uuid", "label_id uuid"), infertest.Table("ks", "tasks_by_label", "tenant_id uuid, label_id uuid", "task_id uuid")),
+		[]schema.Stats{
+			infertest.Measured("ks", "tasks", 300, 300, "tenant_id 10 16", "task_id 300 16", "title 300 9"), infertest.Measured("ks", "labels", 100, 10, "tenant_id 10 16", "label_id 100 16", "name 90 9"),
+			infertest.Measured("ks", "task_labels", 1500, 300, "tenant_id 10 16", "task_id 300 16", "label_id 100 16"),
+			infertest.Measured("ks", "tasks_by_label", 1500, 100, "tenant_id 10 16", "label_id 100 16", "task_id 300 16"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := held(m); got != "labels task_labels+tasks_by_label tasks" {
+		t.Errorf("%s: %v", got, m.Entities)
 	}
 }

@@ -62,7 +62,22 @@ func (s *source) afterTbl() []string {
 
 // called tells whether words are what a row of a table is.
 func (s *source) called(list []string) bool {
-	return same(list, s.noun) || len(s.short) > 0 && same(list, s.short)
+	return same(list, s.noun) || len(s.short) > 0 && same(list, s.short) || s.several(list)
+}
+
+// several tells whether a table's name is the plural of words, in a language whose plural is made by adding to the singular: adresses, direcciones and kunden are of an adresse, a
+// direccion and a kunde, which English rules do not tell.
+func (s *source) several(list []string) bool {
+	all := words(s.name.table)
+	if i := by(all); i > 0 {
+		all = all[:i]
+	}
+	last := len(list) - 1
+	if last < 0 || len(all) != len(list) || len(list[last]) < 4 || !slices.Equal(all[:last], list[:last]) {
+		return false
+	}
+	added, found := strings.CutPrefix(all[last], list[last])
+	return found && slices.Contains([]string{"s", "es", "n", "en", "e"}, added)
 }
 
 // anyones tells whether the name of a column, that another table's key has too, is one that anything may have: of numbers, which are alike everywhere, it is all there is, and

@@ -13,12 +13,14 @@ func (b *modeller) paired(c *copied, src, base *source) bool {
 	if !src.ofTwo() || !base.ofTwo() || src.rows() < fewRows || src.rows() < once*base.rows() || base.rows() < once*src.rows() {
 		return false
 	}
-	for _, x := range src.schema.PrimaryKey() {
+	for _, k := range src.key {
+		x := *src.schema.Column(k)
 		to, p := b.likely(src, x)
 		if to == nil || p.probability() < Probable {
 			return false
 		}
-		for _, y := range base.schema.PrimaryKey() {
+		for _, k := range base.key {
+			y := *base.schema.Column(k)
 			if of, q := b.likely(base, y); of == to && q.probability() >= Probable && c.column(y.Name) == "" && src.position(x.Name) != base.position(y.Name) {
 				c.columns[x.Name] = y.Name
 				break
@@ -36,9 +38,9 @@ func (b *modeller) paired(c *copied, src, base *source) bool {
 	return true
 }
 
-// ofTwo tells whether a table was measured that has two columns for its key.
+// ofTwo tells whether a table was measured that has two columns for its key, and in its primary key no more but what these determine: a tenant.
 func (s *source) ofTwo() bool {
-	return s.stats != nil && len(s.key) == 2 && len(s.schema.PrimaryKey()) == 2
+	return s.stats != nil && len(s.key) == 2 && len(s.schema.PrimaryKey()) == 2+len(s.implied)
 }
 
 // more finds what a table of pairs has besides them in another one, with as many values: under the same name, or where rows of both have the same. It tells whether that is all.
