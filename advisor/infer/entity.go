@@ -19,6 +19,7 @@ type source struct {
 	schema *schema.Table
 	stats  *schema.Stats // nil if it was not measured
 	noun   []string
+	plain  []string // the noun as it is written, several or not
 	by     bool     // its name says by what rows are found
 	short  []string // the noun without a word that many tables' names begin with, which says nothing of them; nil if there is none
 
@@ -135,7 +136,8 @@ func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
 				b.opaque[name] = "no partition key is known of it"
 				continue
 			}
-			src := &source{name: name, schema: t, noun: noun(t.Name), by: by(words(t.Name)) > 0, own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}, ids: map[string]string{}}
+			plain, by := beforeBy(t.Name)
+			src := &source{name: name, schema: t, noun: noun(t.Name), plain: plain, by: by, own: map[string]model.Field{}, held: map[string]*held{}, fields: map[string]model.Field{}, ids: map[string]string{}}
 			src.base = src
 			for k := range stats {
 				if stats[k].Keyspace == t.Keyspace && stats[k].Table == t.Name {

@@ -64,22 +64,20 @@ func plural(noun string) string {
 	return noun + "s"
 }
 
-// by finds the word after which a table's name says by what its rows are found ("videos_by_tag"), in English, French, Spanish and German; -1 if there is none.
-func by(all []string) int {
+// beforeBy are the words of a table's name before that after which it says by what its rows are found ("videos_by_tag"), in English, French, Spanish or German; all, if it does not.
+func beforeBy(tableName string) (before []string, found bool) {
+	all := words(tableName)
 	for i, w := range all {
 		if i > 0 && i < len(all)-1 && (w == "by" || w == "par" || w == "por" || w == "nach") {
-			return i
+			return all[:i], true
 		}
 	}
-	return -1
+	return all, false
 }
 
 // noun is what a row of a table is: the words before "by" ("videos_by_tag": video), the last of them singular.
 func noun(tableName string) []string {
-	all := words(tableName)
-	if i := by(all); i > 0 {
-		all = all[:i]
-	}
+	all, _ := beforeBy(tableName)
 	if len(all) == 0 {
 		return []string{"row"}
 	}

@@ -50,9 +50,6 @@ func (b *modeller) shorten() {
 
 // afterTbl is a table's noun without the "tbl" that its name begins with, as CREATE TABLE tblOrder makes tblorder; nil if it does not.
 func (s *source) afterTbl() []string {
-	if len(s.noun) == 0 {
-		return nil
-	}
 	after, found := strings.CutPrefix(s.noun[0], "tbl")
 	if !found || after == "" {
 		return nil
@@ -68,15 +65,11 @@ func (s *source) called(list []string) bool {
 // several tells whether a table's name is the plural of words, in a language whose plural is made by adding to the singular: adresses, direcciones and kunden are of an adresse, a
 // direccion and a kunde, which English rules do not tell.
 func (s *source) several(list []string) bool {
-	all := words(s.name.table)
-	if i := by(all); i > 0 {
-		all = all[:i]
-	}
 	last := len(list) - 1
-	if last < 0 || len(all) != len(list) || len(list[last]) < 4 || !slices.Equal(all[:last], list[:last]) {
+	if last < 0 || len(s.plain) != len(list) || len(list[last]) < 4 || !slices.Equal(s.plain[:last], list[:last]) {
 		return false
 	}
-	added, found := strings.CutPrefix(all[last], list[last])
+	added, found := strings.CutPrefix(s.plain[last], list[last])
 	return found && slices.Contains([]string{"s", "es", "n", "en", "e"}, added)
 }
 
@@ -93,10 +86,10 @@ func (b *modeller) anyones(src *source, c schema.Column, to *source) bool {
 	return len(one) == 1 && len(other) == 1 && one[0].Name == c.Name && !to.called(n.subject) && !endsIn(to.noun, n.subject) && !begins(src.noun, to.noun) && !begins(to.noun, src.noun)
 }
 
-// apiece tells whether a column and another table's key are called alike because each is called after its own table without the area: address_id of billing_addresses and of
+// apiece tells whether a column and another table's key, which are called alike, are so because each is called after its own table without the area: address_id of billing_addresses and of
 // shipping_addresses. Neither table is the other's, or a part of it, by its name, so nothing is said of the two.
 func (b *modeller) apiece(src *source, c schema.Column, to *source) bool {
-	if len(src.key) != 1 || src.key[0] != c.Name || to.key[0] != c.Name || same(src.noun, to.noun) {
+	if len(src.key) != 1 || src.key[0] != c.Name || same(src.noun, to.noun) {
 		return false
 	}
 	of := b.name(c.Name).subject

@@ -31,7 +31,7 @@ type Settings struct {
 	Workers     int               // 4; that clean up after answered writes
 	Parallel    int               // 32; statements of one write sent at a time
 	Visits      int               // 100,000; entries whose age is being counted for D3, in all
-	FirstID     int64             // at random; ids of entries begin here
+	FirstID     int64             // ids of entries begin here; 0: at random, for each Maintainer anew
 }
 
 // Defaults fills in what was left zero.
@@ -57,11 +57,6 @@ func (s Settings) Defaults() Settings {
 	number(&s.Workers, 4)
 	number(&s.Parallel, 32)
 	number(&s.Visits, 100000)
-	if s.FirstID == 0 {
-		var b [8]byte
-		_, _ = rand.Read(b[:])                           // never fails
-		s.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
-	}
 	return s
 }
 
@@ -121,6 +116,11 @@ func New(p Parts, settings Settings) *Maintainer {
 	if p.Uptime == nil {
 		start := time.Now()
 		p.Uptime = func() time.Duration { return time.Since(start) }
+	}
+	if settings.FirstID == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:])                                  // never fails
+		settings.FirstID = int64(binary.BigEndian.Uint64(b[:])) // #nosec G115
 	}
 	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
 	m.ids.Store(settings.FirstID)

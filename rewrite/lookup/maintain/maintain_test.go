@@ -573,8 +573,9 @@ func TestOwnPendingRowsAreNotFoundAgain(t *testing.T) {
 func TestPendingRowsOfOthersAreFound(t *testing.T) {
 	b := setup(t, Settings{}, nil)
 	ctx := context.Background()
+	settings := Settings{}.Defaults() // which two may share
 	for n := range 20 {
-		other, m := New(b.m.Parts, Settings{}), New(b.m.Parts, Settings{})
+		other, m := New(b.m.Parts, settings), New(b.m.Parts, settings)
 		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{fmt.Append(nil, "row ", n)}}}
 		b.must(other.BeginUnknown(ctx, u, gocql.One))
 		b.must(m.LoadPending(ctx, b.l))
