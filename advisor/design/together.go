@@ -14,14 +14,19 @@ import (
 // conditions on the same values.
 func transactionGroups(w *workload.Workload) []int {
 	groups := make([]int, len(w.Statements))
+	before := map[string][]int{} // of each transaction
 	for i, s := range w.Statements {
 		groups[i] = i
-		for j, t := range w.Statements[:i] {
-			if s.Transaction != "" && s.Transaction == t.Transaction && sameFrequency(w, s, t) {
+		if s.Transaction == "" {
+			continue
+		}
+		for _, j := range before[s.Transaction] {
+			if sameFrequency(w, s, w.Statements[j]) {
 				groups[i] = groups[j]
 				break
 			}
 		}
+		before[s.Transaction] = append(before[s.Transaction], i)
 	}
 	return groups
 }

@@ -17,6 +17,9 @@ type Support struct {
 //
 // A verified look-up table is only ever added to: what a delete leaves behind in it is found stale by its readers.
 func Modifies(w *workload.Write, t *model.Table) bool {
+	if len(t.Nests) == 0 && !slices.ContainsFunc(t.Tree.Entities, func(e *model.Entity) bool { return e.Base() == w.Entity.Base() }) {
+		return false // most tables, which is asked of each for each write
+	}
 	return slices.ContainsFunc(Facets(t), func(f Facet) bool { return len(f.ownChanges(w, changesWithoutParts(w, f.Table))) > 0 })
 }
 

@@ -44,6 +44,9 @@ func (k *maker) payingWrites(o *offer) (list []paying) {
 
 // effectOf is what a write does to the column of a look-up, if anything.
 func (o *offer) effectOf(s *workload.Statement, st *capture.Statement) (plan.Effect, bool) {
+	if st.Kind != cql.KindInsert.String() && st.Table != "" && (st.Table != o.schema.Name || st.Keyspace != o.schema.Keyspace) {
+		return 0, false // of another table, as most are
+	}
 	parsed, err := st.Parse()
 	if err != nil {
 		return 0, false

@@ -68,6 +68,9 @@ func (l *LookUp) judgeWrite(c *capture.Statement) (v plan.Verdict, matters bool)
 	if c.Count > 0 && c.Errors+c.NotApplied >= c.Count {
 		return v, false
 	}
+	if c.Kind == cql.KindSelect.String() || c.Table != "" && (c.Table != l.Base.Name || c.Keyspace != l.Base.Keyspace) {
+		return v, false // most of thousands, known without their trees
+	}
 	st, err := c.Parse()
 	if err != nil {
 		w := l.Unreadable(c.Text)
