@@ -370,7 +370,7 @@ func (h *helenus) ready() []admin.Check {
 		return admin.Check{Name: name, Ready: ok, Why: why}
 	}
 	return []admin.Check{
-		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
+		h.cassandra(check("cassandra", h.server.Ready(), h.server.Unready())),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 		h.rewriting(),
 		{Name: "state", Ready: true, Why: h.store.Trouble()},    // ready: the proxy forwards without it
