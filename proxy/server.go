@@ -313,6 +313,21 @@ func (s *Server) Bypass(on bool) { s.bypass.Store(on) }
 // Ready tells whether the control connection to Cassandra is up.
 func (s *Server) Ready() bool { return s.control.Up() && !s.draining.Load() }
 
+// Unready says why it is not Ready; "" if it is.
+func (s *Server) Unready() string {
+	if s.draining.Load() {
+		return "it ends, and takes no new requests"
+	}
+	if s.control.Up() {
+		return ""
+	}
+	why := s.control.Why()
+	if why != "" {
+		why = ": " + why
+	}
+	return fmt.Sprintf("no control connection to %v%s; it is tried again", s.options.ContactPoints, why)
+}
+
 // Addrs returns the addresses that are listened on, host:port, by slot; the first is Options.Listen's first.
 func (s *Server) Addrs() []string {
 	s.mu.Lock()

@@ -89,6 +89,7 @@ the application runs.
 		checkCommand(), designCommand(), calibrateCommand(), optionsCommand(), safetyCommand(), lintCommand(), diagramCommand(), importCommand(), tokenCommand(), auditCommand(), contextCommand(), configCommand(), versionCommand(), adviseWorkerCommand(),
 	)
 	complete(c)
+	strictHelp(c)
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -101,6 +102,7 @@ type helenus struct {
 	store     state
 	file      *store.Store    // store, if it is one
 	shared    *keyspace.Store // store, if it is one
+	claimed   io.Closer       // the state directory of a member; nil: it is not
 	process   string          // the id of this process, as its connections say it
 	member    *fleet.Member   // nil: no other process has this state
 	merged    *merged.Member  // what members learn, put together; nil: there is one process
@@ -370,7 +372,7 @@ func (h *helenus) ready() []admin.Check {
 		return admin.Check{Name: name, Ready: ok, Why: why}
 	}
 	return []admin.Check{
-		h.cassandra(check("cassandra", h.server.Ready(), "no control connection to "+fmt.Sprint(h.settings.ContactPoints)+"; it is tried again")),
+		h.cassandra(check("cassandra", h.server.Ready(), h.server.Unready())),
 		check("schema", h.live.Schema() != nil, "the schema has not been read yet"),
 		h.rewriting(),
 		{Name: "state", Ready: true, Why: h.store.Trouble()},    // ready: the proxy forwards without it
@@ -501,6 +503,9 @@ func (h *helenus) closeAll() {
 		if err := h.store.Close(); err != nil {
 			h.log.Warn("state could not be closed", "error", err)
 		}
+	}
+	if h.claimed != nil {
+		_ = h.claimed.Close()
 	}
 }
 

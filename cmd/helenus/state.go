@@ -61,6 +61,9 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 	if err := os.MkdirAll(h.settings.StateDir, 0o700); err != nil {
 		return fmt.Errorf("make the state directory: %w", err)
 	}
+	if h.claimed, err = claim(h.settings.StateDir); err != nil {
+		return err
+	}
 	if err := leftBehind(ctx, h.settings.StateDir); err != nil {
 		return err
 	}

@@ -24,10 +24,33 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			}
 			err = fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), alike(args[0], names))
 		}
+		if err == nil && len(args) > 0 && args[0] == "" {
+			err = errors.New("the first argument is empty: was it a variable that is not set?")
+		}
 		if err != nil {
 			return usageError{fmt.Errorf("%w; see `%s --help`", err, c.CommandPath())}
 		}
 		return nil
+	}
+}
+
+// strictHelp has cobra's own commands, help and completion, refuse names that there are not: they print help, as if all were well.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args, c.RunE = usage(cobra.NoArgs), func(c *cobra.Command, _ []string) error { return c.Help() }
+		case "help":
+			c.Args = func(c *cobra.Command, args []string) error {
+				of, rest, err := c.Root().Find(args)
+				if err != nil || of.HasSubCommands() && len(rest) > 0 {
+					return usage(cobra.NoArgs)(of, rest)
+				}
+				return nil
+			}
+		}
 	}
 }
 

@@ -184,11 +184,23 @@ func recordCommand() *cobra.Command {
 is made for this one file and forgotten. There is no value and no statement's text in it, but names of tables and columns are, and
 equal values can be told to be equal.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			raw, err := decide(c.Context(), &r, "capture/record?for="+length.String(), "")
+			before, err := os.Stat(args[0])
+			fresh := errors.Is(err, os.ErrNotExist)
+			f, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE, 0o600) // before anything is recorded, which may take minutes
 			if err != nil {
-				return err
+				return usageError{err}
 			}
-			if err := os.WriteFile(args[0], raw, 0o600); err != nil {
+			raw, err := decide(c.Context(), &r, "capture/record?for="+length.String(), "")
+			if err == nil && !fresh && before.Mode().IsRegular() {
+				err = f.Truncate(0)
+			}
+			if err == nil {
+				_, err = f.Write(raw)
+			}
+			if err = errors.Join(err, f.Close()); err != nil {
+				if fresh {
+					_ = os.Remove(args[0])
+				}
 				return err
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", args[0], bytesText(float64(len(raw))))

@@ -71,7 +71,7 @@ func TestPrecedence(t *testing.T) {
 func TestBadInputSaysWhere(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":   {"listen: 127.0.0.1:1\ncontact-point: x:1\n", `helenus.yaml:2:1: unknown key "contact-point"; the nearest known key is "contact-points"`},
-		"key of no kin": {"upstreem: a:1\n", "unknown key \"upstreem\"; `helenus --help` names all"},
+		"key of no kin": {"upstreem: a:1\n", "unknown key \"upstreem\"; `helenus run --help` names all"},
 		"three faults":  {"contact-points: a:1\nshadow-for: 10 parsecs\nlisten: [\"\"]\nworkers: many\n", `helenus.yaml:2:1: shadow-for: "10 parsecs"`},
 		"and the last":  {"contact-points: a:1\nshadow-for: 10 parsecs\nlisten: [\"\"]\nworkers: many\n", `helenus.yaml:4:1: workers: "many"`},
 		"key twice":     {"listen: a:1\nlisten: b:1\n", `listen`},
@@ -80,7 +80,8 @@ func TestBadInputSaysWhere(t *testing.T) {
 		"not a time":    {"settle: 5\n", `"5" is not a duration`},
 		"nested":        {"listen: {a: b}\n", `helenus.yaml:1:1: listen: expected a value`},
 		"a list":        {"- a\n", `helenus.yaml:1:1: expected`},
-		"broken YAML":   {"listen: [a\n", `helenus.yaml`},
+		"broken YAML":   {"password: hunter2\nlisten: [a\n", `helenus.yaml:2:9: sequence end token`},
+		"a tab":         {"password: hunter2\ncontact-points:\n\t- a\n", `helenus.yaml:3:1: found character`},
 		"not host:port": {"listen: nowhere\n", `setting listen: "nowhere" is not host:port`},
 		"same port":     {"listen: a:1\nadmin: a:1\n", `setting admin: is "a:1", and so is listen`},
 		"fleet's port":  {"topology: fleet\nfleet: [a]\n", `setting fleet: "a" is not host:port`},
@@ -106,6 +107,9 @@ func TestBadInputSaysWhere(t *testing.T) {
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%v: a password is shown", err)
 			}
 		})
 	}

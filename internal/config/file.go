@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -22,7 +23,7 @@ func (s *Settings) readFile(path string) error {
 func (s *Settings) read(path string, text []byte) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return fmt.Errorf("configuration file %s: %w", path, err)
+		return unreadable(path, err)
 	}
 	known := map[string]Setting{}
 	for _, one := range All() {
@@ -59,6 +60,16 @@ func (s *Settings) read(path string, text []byte) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// unreadable says where a file is no YAML, but not what stands there: it may hold a password, and more people read the log than the file.
+func unreadable(path string, err error) error {
+	var placed yaml.Error
+	if !errors.As(err, &placed) || placed.GetToken() == nil {
+		return fmt.Errorf("%s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	at := placed.GetToken().Position
+	return fmt.Errorf("%s:%d:%d: %s", path, at.Line, at.Column, placed.GetMessage())
 }
 
 func mapping(path string, body ast.Node) ([]*ast.MappingValueNode, error) {
@@ -108,7 +119,7 @@ func hint(key string) string {
 		}
 	}
 	if best == "" {
-		return "; `helenus --help` names all"
+		return "; `helenus run --help` names all"
 	}
 	return fmt.Sprintf("; the nearest known key is %q", best)
 }

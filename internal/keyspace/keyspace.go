@@ -326,9 +326,23 @@ func (s *Store) noted(err error) error {
 	defer s.mu.Unlock()
 	s.failing = ""
 	if err != nil {
-		s.failing = err.Error()
+		s.failing = fmt.Sprintf("%v. Changes stand still, and no read is answered by one; requests are forwarded. %s", err, whatHelps(err))
 	}
 	return err
+}
+
+// whatHelps says what a person may do about a failure, or that it passes by itself.
+func whatHelps(err error) string {
+	var refused gocql.RequestError
+	if errors.As(err, &refused) {
+		switch refused.Code() {
+		case gocql.ErrCodeInvalid:
+			return "If the keyspace, or a table of it, was dropped: restore it from a backup, and start all members anew (docs/fleet.md)"
+		case gocql.ErrCodeUnauthorized:
+			return "Grant Helenus's role SELECT and MODIFY on the keyspace: then all goes on by itself"
+		}
+	}
+	return "Once a majority of its replicas answers all goes on by itself"
 }
 
 // Trouble says why the state can not be used now, and what that means; "" if it can.
@@ -338,7 +352,7 @@ func (s *Store) Trouble() string {
 	if s.failing == "" {
 		return ""
 	}
-	return fmt.Sprintf("the state in keyspace %s can not be used: %s. Changes stand still, and no read is answered by one; requests are forwarded. Once a majority of its replicas answers all goes on by itself", s.o.Keyspace, s.failing)
+	return fmt.Sprintf("the state in keyspace %s can not be used: %s", s.o.Keyspace, s.failing)
 }
 
 // Watch has f told of lines of the audit trail that this process has written. f must not block.

@@ -106,6 +106,7 @@ type Connection struct {
 
 	mu    sync.Mutex
 	nodes []Node
+	why   error // what the last attempt ended with
 }
 
 // New returns a Connection; Run connects it.
@@ -113,6 +114,22 @@ func New(o Options) *Connection { return &Connection{options: o} }
 
 // Up tells whether the connection stands.
 func (k *Connection) Up() bool { return k.up.Load() }
+
+// Why says why the connection does not stand; "" if it does, or no attempt has ended yet.
+func (k *Connection) Why() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.why == nil || k.Up() {
+		return ""
+	}
+	return k.why.Error()
+}
+
+func (k *Connection) failed(why error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.why = why
+}
 
 // Nodes returns the cluster's nodes as last read, sorted by address.
 func (k *Connection) Nodes() []Node {
@@ -130,6 +147,7 @@ func (k *Connection) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				break
 			}
+			k.failed(err)
 			if k.up.Swap(false) {
 				wait = firstBackoff
 			}

@@ -124,6 +124,9 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 			if k.Up() {
 				t.Error("up")
 			}
+			if !strings.Contains(k.Why(), c.want) {
+				t.Errorf("why it is down: %q", k.Why())
+			}
 			if c.password != "" && l.has("password="+c.password) {
 				t.Error("the password is in the log")
 			}

@@ -511,7 +511,7 @@ func (m *Manager) find(id string) (*run, error) {
 	defer m.mu.Unlock()
 	r := m.runs[id]
 	if r == nil {
-		return nil, fmt.Errorf("%w: %s", ErrUnknown, id)
+		return nil, fmt.Errorf("%w: %s; `helenus changes` lists them", ErrUnknown, id)
 	}
 	return r, nil
 }
