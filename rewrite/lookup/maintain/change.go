@@ -37,8 +37,9 @@ type Change struct {
 	former cell   // what it replaces, as far as was found
 	knew   bool   // former is from memory: the value this process put last, under an id of its own
 
-	unput     bool // its entry could not be put, or that is not known
-	elsewhere bool // its row has no entry of its own
+	unput      bool   // its entry could not be put, or that is not known
+	elsewhere  bool   // its row has no entry of its own
+	dataCentre string // in which its entry was put
 }
 
 // Puts tells whether it gets an entry.
@@ -59,6 +60,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
 			x.Stamped = false
 		}
+		x.dataCentre = exec.DataCentre(ctx)
 		m.prepare(x)
 		if x.entry != nil {
 			puts = append(puts, m.put(x.entry, m.putLevel(ctx, x.LookUp, c)))
@@ -246,7 +248,7 @@ func (m *Maintainer) complete(ctx context.Context, c completion) {
 		blind, settled := m.blind(c)
 		removals = append(removals, blind...)
 		if !settled {
-			if err := m.settle(ctx, c); err != nil {
+			if err := m.settle(c.where(ctx), c); err != nil {
 				m.counts.failed.Add(1)
 				m.Log.Debug("what a write replaced could not be removed; the sweeper will", "table", c.lookup().LookUpName(), "err", err)
 			}
@@ -274,6 +276,14 @@ func (c completion) lookup() *match.LookUp {
 		return c.rows.LookUp
 	}
 	return c.change.LookUp
+}
+
+// where has what follows upon a write be said where that was said.
+func (c completion) where(ctx context.Context) context.Context {
+	if c.rows != nil {
+		return exec.In(ctx, c.rows.dataCentre)
+	}
+	return exec.In(ctx, c.change.dataCentre)
 }
 
 // blind returns the removals that need no look at the base. settled: nothing else is to be done.
@@ -337,7 +347,7 @@ func (m *Maintainer) settle(ctx context.Context, c completion) error {
 			if now.expiring && !x.OwnTime {
 				moved.ttl = m.entryTTL(x.LookUp, now.ttl)
 			}
-			writes = append(writes, m.put(&moved, m.settings.Consistency))
+			writes = append(writes, m.put(&moved, m.putLevel(ctx, x.LookUp, c.level.Consistency))) // whoever finds e finds this
 		}
 		if own || believed {
 			writes = append(writes, m.remove(e, removeAt)) // D1

@@ -585,6 +585,84 @@ func TestPendingRowsOfOthersAreFound(t *testing.T) {
 	}
 }
 
+// centres is a base of two data centres, of which the other is behind: a read that is coordinated there at a local level, and no read at all
+// replicas, sees a row as it was.
+type centres struct {
+	*exectest.Memory
+	home   string
+	behind *exectest.Memory
+}
+
+func (c *centres) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
+	if local := q.Consistency == gocql.Consistency(gocql.LocalSerial); local && exec.DataCentre(ctx) != c.home {
+		return c.behind.Query(ctx, q)
+	}
+	return c.Memory.Query(ctx, q)
+}
+
+// What a condition decided at LOCAL_SERIAL is known in the data centre of the client, for a while in no other: what is read of it as evidence is read there.
+func TestConditionsOfOneDataCentre(t *testing.T) {
+	for name, unknown := range map[string]bool{"a known value": false, "a computed value": true} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, Settings{}, nil)
+			b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
+			b.write(b.change("former"))
+			b.m.Session = &centres{b.db, "dc1", b.db.Snapshot()}
+			level := kind.Level{Consistency: gocql.LocalQuorum, Serial: gocql.Consistency(gocql.LocalSerial)}
+			ctx := exec.In(t.Context(), "dc1")
+			x := b.change("new")
+			x.Stamped, x.Conditional = false, true
+			u := &Unknown{LookUp: b.l, Keys: [][][]byte{x.Key}, Conditional: true}
+			if unknown {
+				b.must(b.m.BeginUnknown(ctx, u, level.Consistency))
+			} else {
+				_, err := b.m.Begin(ctx, []*Change{x}, level.Consistency)
+				b.must(err)
+			}
+			b.must(b.db.Write("UPDATE k.t SET v = 'new' WHERE p = 'p'", nil, b.now.UnixMicro()+1))
+			if unknown {
+				b.m.EndUnknown(u, kind.Applied, level)
+			} else {
+				b.m.End([]*Change{x}, kind.Applied, level)
+			}
+			b.drain()
+			if keys, _ := b.m.Candidates(b.l); b.entries("new")+len(keys) == 0 {
+				t.Error("the row is found by nothing")
+			}
+		})
+	}
+}
+
+// What takes the place of an entry, or of a candidate, is found by whoever finds that: it is written at the level of its write, where that was said.
+func TestWhatStandsForAnEntryIsFoundAsThat(t *testing.T) {
+	for _, level := range []gocql.Consistency{gocql.One, gocql.LocalQuorum, gocql.EachQuorum, gocql.All} {
+		b := setup(t, Settings{}, nil)
+		b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
+		var puts []string
+		b.db.Before.Set(func(ctx context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT") {
+				puts = append(puts, fmt.Sprint(q.Consistency, " in ", exec.DataCentre(ctx)))
+			}
+			return nil
+		})
+		ctx := exec.In(t.Context(), "dc1")
+		x := b.change("a")
+		x.Stamped = false
+		_, err := b.m.Begin(ctx, []*Change{x}, level)
+		b.must(err)
+		b.must(b.db.Write("UPDATE k.t SET v = 'a' WHERE p = 'p'", nil, 5))
+		b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: level})
+		b.drain()
+		u := &Unknown{LookUp: b.l, Keys: [][][]byte{x.Key}}
+		b.must(b.m.BeginUnknown(ctx, u, level))
+		b.m.EndUnknown(u, kind.Applied, kind.Level{Consistency: level})
+		b.drain()
+		if len(puts) != 4 || len(slices.Compact(puts)) != 1 {
+			t.Errorf("a write at %s: %v", level, puts)
+		}
+	}
+}
+
 // Run ends with its context, and does what waits meanwhile.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,8 @@ type Unknown struct {
 	Keys        [][][]byte
 	Conditional bool
 
-	rows []pendingRow // put by BeginUnknown
+	rows       []pendingRow // put by BeginUnknown
+	dataCentre string       // in which that was
 }
 
 // Puts implements kind.Step.
@@ -100,6 +101,7 @@ func (m *Maintainer) changePending(l *match.LookUp, change func([]pendingRow) []
 func (m *Maintainer) BeginUnknown(ctx context.Context, u *Unknown, c gocql.Consistency) error {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	u.dataCentre = exec.DataCentre(ctx)
 	var puts []exec.Query
 	for _, key := range u.Keys {
 		r := pendingRow{key: key, id: m.id()}
@@ -142,7 +144,7 @@ func (m *Maintainer) known(ctx context.Context, c completion) error {
 	u := c.rows
 	for _, r := range u.rows {
 		if c.answer == kind.Applied {
-			if err := m.stand(ctx, u.LookUp, r, m.evidence(u.LookUp, c.level, u.Conditional)); err != nil {
+			if err := m.stand(ctx, u.LookUp, r, m.evidence(u.LookUp, c.level, u.Conditional), m.putLevel(ctx, u.LookUp, c.level.Consistency)); err != nil {
 				m.leave(u)
 				return err
 			}
@@ -155,9 +157,9 @@ func (m *Maintainer) known(ctx context.Context, c completion) error {
 	return nil
 }
 
-// stand puts an entry that stands for what the base shows of a pending row.
-func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, level gocql.Consistency) error {
-	now, err := m.base(ctx, l, r.key, level)
+// stand puts, at a level, an entry that stands for what the base shows of a pending row at the level of evidence.
+func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, evidence, level gocql.Consistency) error {
+	now, err := m.base(ctx, l, r.key, evidence)
 	if err != nil || !match.Indexable(now.value) {
 		return err
 	}
@@ -165,7 +167,7 @@ func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, l
 	if now.expiring {
 		e.ttl = m.entryTTL(l, now.ttl)
 	}
-	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
+	if _, err := m.Session.Query(ctx, m.put(e, level)); err != nil {
 		return fmt.Errorf("write an entry of %s: %w", l.LookUpName(), err)
 	}
 	return nil
@@ -221,7 +223,7 @@ func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
 		if !r.left || m.visits.now(m.Uptime)-r.seen < m.Horizon(l) {
 			continue
 		}
-		if err := m.stand(ctx, l, r, gocql.Consistency(gocql.Serial)); err != nil {
+		if err := m.stand(ctx, l, r, gocql.Consistency(gocql.Serial), m.everywhere(l)); err != nil {
 			return err
 		}
 		if err := m.dropPending(ctx, l, r); err != nil {
