@@ -2,9 +2,11 @@ package rewrite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -127,6 +129,9 @@ func (e *Engine) Follow(ctx context.Context) error {
 	if err := e.manager.Follow(ctx); err != nil {
 		return err
 	}
+	if err := e.learn(ctx); err != nil {
+		return err
+	}
 	e.followReliance()
 	var ids []string
 	for _, m := range e.manager.Migrations() {
@@ -136,6 +141,29 @@ func (e *Engine) Follow(ctx context.Context) error {
 		e.log.Warn("what changes are worth could not be read", "err", err)
 	}
 	return nil
+}
+
+// learn finds what other members noted for reads of changes by which something rests on their tables now: before this member acknowledges that, so before any answers by them. What is noted
+// since turns the reads back before its write goes on.
+func (e *Engine) learn(ctx context.Context) error {
+	e.mu.Lock()
+	var all []*active
+	for _, a := range e.active {
+		if a.reliance.here.Load() && a.learned.CompareAndSwap(false, true) { // before it looks: what is put in force meanwhile may undo it
+			all = append(all, a)
+		}
+	}
+	e.mu.Unlock()
+	var failed []error
+	for _, a := range all {
+		if n, ok := a.derived.(kind.Noting); ok {
+			if err := n.Learn(ctx); err != nil {
+				a.learned.Store(false)
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // ReverifyAll has all changes verified before they are served again, and has stored so when it returns without error.

@@ -313,6 +313,40 @@ func TestAnUnknownValueIsMissedAtNoMember(t *testing.T) {
 	})
 }
 
+// TestAnUnknownValueThatComesLateIsMissedAtNoMember: a write whose value is Cassandra's to compute timed out, and is carried out once all was verified and is served again. Whoever answers by the
+// change takes its row for a candidate: the member that it came through, the leader, and who joins later.
+func TestAnUnknownValueThatComesLateIsMissedAtNoMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		defer f.close()
+		_, err := f.leader().engine.Approve(context.Background(), "r-1", advice(t), "ann")
+		must(t, err)
+		for _, w := range f.all {
+			w.answered()
+		}
+		key := [][]byte{str("room9"), num(9), num(1)}
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "UPDATE hotel.stays ") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		if a := f.all[1].say("UPDATE hotel.stays SET guest += ? WHERE room = ? AND day = ? AND n = ?", append([][]byte{str("guest1")}, key...)...); !a.failed {
+			t.Fatalf("%+v", a)
+		}
+		f.db.Before.Clear()
+		time.Sleep(time.Minute)
+		for _, w := range f.all {
+			w.answered()
+		}
+		f.join().answered()
+		must(t, f.db.Write("UPDATE hotel.stays SET guest = ? WHERE room = ? AND day = ? AND n = ?", append([][]byte{str("guest1")}, key...), 0))
+		for _, w := range f.all {
+			w.same("guest1")
+		}
+	})
+}
+
 // TestNoWriteIsRefusedForWhatNothingRestsOn: of a change approved with refuse no member refuses a write while the table is being filled, nor while it is suspended, and nothing is missing
 // afterwards; while it serves each does.
 func TestNoWriteIsRefusedForWhatNothingRestsOn(t *testing.T) {

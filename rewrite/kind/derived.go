@@ -57,6 +57,13 @@ type Rechecker interface {
 	Recheck(ctx context.Context, key [][]byte, next func(context.Context) error) (Findings, error)
 }
 
+// Noting is a Derived whose reads have to know what other processes note.
+type Noting interface {
+	Derived
+	// Learn finds what they have noted until now. Where several processes carry out the same change each calls it whenever something is to rest on the tables again.
+	Learn(ctx context.Context) error
+}
+
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived

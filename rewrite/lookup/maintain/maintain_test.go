@@ -585,6 +585,45 @@ func TestPendingRowsOfOthersAreFound(t *testing.T) {
 	}
 }
 
+// What others note is found whenever somebody looks again, and no candidate any more once they took it off; what this process noted stays, also if that could not be put.
+func TestPendingRowsAreLookedForAgain(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
+	ctx := exec.In(t.Context(), "dc1")
+	other := New(b.m.Parts, Settings{})
+	note := func(m *Maintainer, key string) *Unknown {
+		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte(key)}}}
+		_ = m.BeginUnknown(ctx, u, gocql.LocalQuorum)
+		return u
+	}
+	look := func(want int) {
+		t.Helper()
+		b.must(b.m.LoadPending(ctx, b.l))
+		if keys, _ := b.m.Candidates(b.l); len(keys) != want {
+			t.Errorf("%d candidates, want %d", len(keys), want)
+		}
+	}
+	look(0)
+	first := note(other, "one")
+	b.db.Before.Set(func(_ context.Context, q exec.Query) error {
+		if strings.HasPrefix(q.Text, "SELECT") && q.Consistency != gocql.EachQuorum {
+			return errors.New("what was noted in one data centre may not be seen so")
+		}
+		return nil
+	})
+	look(1)
+	b.db.Before.Set(func(context.Context, exec.Query) error { return exectest.Timeout })
+	unput := note(b.m, "own")
+	b.db.Before.Clear()
+	b.m.EndUnknown(unput, kind.Lost, kind.Level{Consistency: gocql.LocalQuorum})
+	look(2)
+	other.EndUnknown(first, kind.Refused, kind.Level{Consistency: gocql.LocalQuorum})
+	other.complete(ctx, <-other.queue)
+	look(1)
+	b.uptime += 12 * 24 * time.Hour
+	look(0)
+}
+
 // centres is a base of two data centres, of which the other is behind: a read that is coordinated there at a local level, and no read at all
 // replicas, sees a row as it was.
 type centres struct {

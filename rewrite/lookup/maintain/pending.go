@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 // keys of the rows are put into the table of pending rows first. Until the base was looked at after the write's
 // answer, every served read takes them as candidates, and its check on the base decides: a superset, so never wrong. Being
 // in Cassandra they outlive this process; and in its memory, so a read asks nothing more. What other processes note it does not
-// know of: in a fleet each such write is one that was missed, too.
+// know of before it looks (LoadPending): in a fleet each such write is one that was missed, too.
 type Unknown struct {
 	LookUp      *match.LookUp
 	Keys        [][][]byte
@@ -36,14 +38,14 @@ func (*Unknown) Puts() bool { return true }
 type pendingRow struct {
 	key  [][]byte
 	id   int64
-	seen time.Duration // by the sweeper's clock, when it was first seen; only of those that an earlier process left
-	left bool          // by an earlier process, or by a write that was lost: it goes after the horizon only
+	seen time.Duration // by the sweeper's clock, when it was first seen; only of those that are left
+	left bool          // by another process, or by a write that was lost: it goes after the horizon only
 }
 
 // pendingRows are those of one look-up. The list is replaced, not changed.
 type pendingRows struct {
-	list   atomic.Pointer[[]pendingRow]
-	loaded atomic.Bool
+	list    atomic.Pointer[[]pendingRow]
+	loading sync.Mutex // one look at the table at a time: what an earlier one did not find is none of a later one's business
 }
 
 // buckets spread the pending rows of a look-up over so many partitions.
@@ -184,31 +186,41 @@ func (m *Maintainer) dropPending(ctx context.Context, l *match.LookUp, r pending
 	return nil
 }
 
-// LoadPending finds the rows that an earlier process left, once. It is called before anything is served.
+// LoadPending finds the rows that other processes noted, those before this one among them, and forgets those that they have taken off. It is called before anything
+// is served, and again once a member of the fleet may have noted others: what was lost there may be carried out later, and is found by no entry.
 func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
 	rows := m.pendingOf(l)
-	if rows.loaded.Load() {
-		return nil
-	}
+	rows.loading.Lock()
+	defer rows.loading.Unlock()
+	level := m.everywhere(l) // a note may have been acknowledged by the quorum of one data centre alone
+	there := map[int64]pendingRow{}
 	for b := range buckets {
-		a, err := m.Session.Query(ctx, exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: m.settings.Consistency})
+		a, err := m.Session.Query(ctx, exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: level})
 		if err != nil {
 			return fmt.Errorf("read the pending rows of %s: %w", l.LookUpName(), err)
 		}
-		m.changePending(l, func(list []pendingRow) []pendingRow {
-			for _, row := range a.Rows {
-				id, _ := exec.Int64(row[len(l.Key)])
-				if m.gave(id) { // it is in the list, or was settled since it was read
-					continue
-				}
-				if !slices.ContainsFunc(list, func(r pendingRow) bool { return r.id == id }) {
-					list = append(list, pendingRow{key: row[:len(l.Key)], id: id, left: true, seen: m.visits.now(m.Uptime)})
-				}
-			}
-			return list
-		})
+		for _, row := range a.Rows {
+			id, _ := exec.Int64(row[len(l.Key)])
+			there[id] = pendingRow{key: row[:len(l.Key)], id: id, left: true}
+		}
 	}
-	rows.loaded.Store(true)
+	m.changePending(l, func(list []pendingRow) []pendingRow {
+		now, horizon := m.visits.now(m.Uptime), m.Horizon(l)
+		list = slices.DeleteFunc(list, func(r pendingRow) bool {
+			_, found := there[r.id]
+			delete(there, r.id)
+			return r.left && !found && (!m.gave(r.id) || now-r.seen >= horizon) // one of our own may not have been put
+		})
+		for _, id := range slices.Sorted(maps.Keys(there)) {
+			if r := there[id]; !m.gave(id) { // else it was settled since it was read
+				r.seen = now
+				list = append(list, r)
+			}
+		}
+		return list
+	})
 	return nil
 }
 
