@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -481,5 +482,37 @@ func TestSettle(t *testing.T) {
 			return e.manager.Reverify(ctx, id, reason)
 		})
 		settle(0, 1100*time.Millisecond)
+	})
+}
+
+// TestAnEntryMissedJustAfterThePass: an entry that could not be written after the last pass, while nothing rested on the table yet, is looked for before anything is answered by it.
+func TestAnEntryMissedJustAfterThePass(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		var stored atomic.Int64
+		w.store.Before.Set(func(kind, _ string) error {
+			if m := w.migration(); kind != change.Kind || m.State != migrate.Verify || m.Passes < 2 || stored.Add(1) != 2 { // the first is what the pass has found
+				return nil
+			}
+			w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+				if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+					return exec.ErrNoConnection
+				}
+				return nil
+			})
+			defer w.db.Before.Clear()
+			if a := w.send(insertRow, at(time.Now().UnixMicro()), str("room9"), num(9), num(1), str("guest1"), str("new")); a.failed {
+				t.Error("the write failed")
+			}
+			return nil
+		})
+		must(t, w.engine.manager.Reverify(context.Background(), "m1", "the test wants it so"))
+		time.Sleep(20 * time.Second) // the first sweep comes later
+		w.await(migrate.Serving)
+		if stored.Load() < 2 {
+			t.Fatal("nothing was written")
+		}
+		if got := w.ask(byGuest, str("guest1")); got.forwarded || !exec.Equal(got.rows, w.direct("guest1")) {
+			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("guest1")))
+		}
 	})
 }
