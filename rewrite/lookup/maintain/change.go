@@ -209,13 +209,16 @@ func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level
 	}
 }
 
-func (m *Maintainer) later(c completion) {
+// later has an answered write be cleaned up after; false if too much waits.
+func (m *Maintainer) later(c completion) bool {
 	m.waiting.Add(1)
 	select {
 	case m.queue <- c:
+		return true
 	default:
 		m.waiting.Add(-1)
 		m.counts.dropped.Add(1)
+		return false
 	}
 }
 

@@ -624,6 +624,40 @@ func TestPendingRowsAreLookedForAgain(t *testing.T) {
 	look(0)
 }
 
+// A row whose write was answered, and which could not be settled then (the queue is full, Cassandra does not answer), is settled by the next sweep: it is no candidate for good, nor until the write's life
+// would be over if it had been lost.
+func TestPendingRowsOfAnsweredWritesAreSwept(t *testing.T) {
+	for name, settle := range map[string]func(*bench){
+		"the queue is full": func(b *bench) { b.drain() },
+		"it fails": func(b *bench) {
+			b.db.Before.Set(func(context.Context, exec.Query) error { return exectest.Timeout })
+			b.drain()
+			b.db.Before.Clear()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t, Settings{Queue: 1}, nil)
+			ctx := context.Background()
+			var all []*Unknown
+			for range 2 {
+				u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte("p")}}}
+				b.must(b.m.BeginUnknown(ctx, u, gocql.One))
+				all = append(all, u)
+			}
+			b.must(b.db.Write("INSERT INTO k.t (p, v) VALUES ('p', 'computed')", nil, 5))
+			for _, u := range all {
+				b.m.EndUnknown(u, kind.Applied, kind.Level{Consistency: gocql.One})
+			}
+			settle(b)
+			b.must(b.m.LoadPending(ctx, b.l))
+			b.must(b.m.SweepPending(ctx, b.l))
+			if keys, _ := b.m.Candidates(b.l); len(keys) != 0 || b.entries("computed") == 0 {
+				t.Errorf("%d candidates, %d entries", len(keys), b.entries("computed"))
+			}
+		})
+	}
+}
+
 // centres is a base of two data centres, of which the other is behind: a read that is coordinated there at a local level, and no read at all
 // replicas, sees a row as it was.
 type centres struct {

@@ -38,8 +38,11 @@ func (*Unknown) Puts() bool { return true }
 type pendingRow struct {
 	key  [][]byte
 	id   int64
-	seen time.Duration // by the sweeper's clock, when it was first seen; only of those that are left
-	left bool          // by another process, or by a write that was lost: it goes after the horizon only
+	seen time.Duration     // by the sweeper's clock, when it was first seen; only of those that are left
+	left bool              // by another process, or by a write that was lost: it goes after the horizon only
+	over gocql.Consistency // its write was answered: what became of it is seen at this level, in dataCentre, without waiting; 0: it was not
+
+	dataCentre string
 }
 
 // pendingRows are those of one look-up. The list is replaced, not changed.
@@ -123,18 +126,26 @@ func bucketOf(id int64) []byte { return []byte{byte(uint64(id) % buckets)} } // 
 // EndUnknown takes note of the answer to a request that BeginUnknown was called for. It does not block.
 func (m *Maintainer) EndUnknown(u *Unknown, answer kind.Answer, level kind.Level) {
 	if answer == kind.Lost {
-		m.leave(u)
+		m.leave(u, 0)
 		return
 	}
-	m.later(completion{rows: u, answer: answer, level: level})
+	if c := (completion{rows: u, answer: answer, level: level}); !m.later(c) {
+		m.leave(u, c.seenAt(m))
+	}
 }
 
-// leave leaves the rows of a write to the sweeper.
-func (m *Maintainer) leave(u *Unknown) {
+// seenAt is the level at which it shows what became of rows whose write was answered.
+func (c completion) seenAt(m *Maintainer) gocql.Consistency {
+	return m.evidence(c.rows.LookUp, c.level, c.rows.Conditional)
+}
+
+// leave leaves the rows of a write to the sweeper; over is as in pendingRow.
+func (m *Maintainer) leave(u *Unknown, over gocql.Consistency) {
 	m.changePending(u.LookUp, func(list []pendingRow) []pendingRow {
 		for i := range list {
 			if slices.ContainsFunc(u.rows, func(r pendingRow) bool { return r.id == list[i].id }) {
 				list[i].left, list[i].seen = true, m.visits.now(m.Uptime)
+				list[i].over, list[i].dataCentre = over, u.dataCentre
 			}
 		}
 		return list
@@ -143,16 +154,16 @@ func (m *Maintainer) leave(u *Unknown) {
 
 // known writes the entries of what a write made of its rows, which are then no longer pending.
 func (m *Maintainer) known(ctx context.Context, c completion) error {
-	u := c.rows
+	u, seen := c.rows, c.seenAt(m)
 	for _, r := range u.rows {
 		if c.answer == kind.Applied {
-			if err := m.stand(ctx, u.LookUp, r, m.evidence(u.LookUp, c.level, u.Conditional), m.putLevel(ctx, u.LookUp, c.level.Consistency)); err != nil {
-				m.leave(u)
+			if err := m.stand(ctx, u.LookUp, r, seen, m.putLevel(ctx, u.LookUp, c.level.Consistency)); err != nil {
+				m.leave(u, seen)
 				return err
 			}
 		}
 		if err := m.dropPending(ctx, u.LookUp, r); err != nil {
-			m.leave(u)
+			m.leave(u, seen)
 			return err
 		}
 	}
@@ -224,7 +235,7 @@ func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
 	return nil
 }
 
-// SweepPending takes rows that were left off once their write's life is over: their value is what the base shows, and has its
+// SweepPending takes rows that were left off once their write was answered, or its life is over: their value is what the base shows, and has its
 // entry by then.
 func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
 	list := m.pendingOf(l).list.Load()
@@ -232,13 +243,18 @@ func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
 		return nil
 	}
 	for _, r := range *list {
-		if !r.left || m.visits.now(m.Uptime)-r.seen < m.Horizon(l) {
+		level, over := gocql.Consistency(gocql.Serial), m.visits.now(m.Uptime)-r.seen >= m.Horizon(l)
+		if !over {
+			level = r.over
+		}
+		if !r.left || level == 0 {
 			continue
 		}
-		if err := m.stand(ctx, l, r, gocql.Consistency(gocql.Serial), m.everywhere(l)); err != nil {
-			return err
+		err := m.stand(exec.In(ctx, r.dataCentre), l, r, level, m.everywhere(l))
+		if err == nil {
+			err = m.dropPending(ctx, l, r)
 		}
-		if err := m.dropPending(ctx, l, r); err != nil {
+		if err != nil && over { // else it can wait, as for a replica that is down
 			return err
 		}
 	}
