@@ -388,6 +388,9 @@ func (m *Maintainer) inOrder(ctx context.Context, writes []exec.Query) error {
 		}
 	}
 	if _, ok := m.Session.(unlogged); ok && bytes < batchBytes {
+		for i := range writes {
+			writes[i].Consistency = writes[0].Consistency // or they were sent apart
+		}
 		return m.send(ctx, writes)
 	}
 	for _, q := range writes {

@@ -303,6 +303,55 @@ func TestPutLevel(t *testing.T) {
 	}
 }
 
+// What is written in one request is written at one level: of keyspaces that are replicated otherwise, one write of the application may need several.
+func TestLevelsAreNotMixed(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	levels := &batched{Memory: b.db}
+	b.m.Session = levels
+	var writes []exec.Query
+	for i, c := range []gocql.Consistency{gocql.LocalQuorum, gocql.LocalQuorum, gocql.Quorum, gocql.Quorum, gocql.LocalQuorum} {
+		writes = append(writes, b.m.put(&entry{lookup: b.l, value: []byte("v"), key: [][]byte{fmt.Append(nil, i)}, at: 1}, c))
+	}
+	b.must(b.m.send(t.Context(), writes))
+	if levels.mixed.Load() || levels.writes.Load() != int64(len(writes)) {
+		t.Errorf("%d writes, at levels of others: %t", levels.writes.Load(), levels.mixed.Load())
+	}
+}
+
+// The entry that takes another's place, and that one's removal, are one mutation, whatever the level of their write.
+func TestSettlingIsOneBatch(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3"})
+	ctx := exec.In(t.Context(), "dc1")
+	b.write(b.change("former"))
+	x := b.change("a")
+	x.Stamped = false
+	_, err := b.m.Begin(ctx, []*Change{x}, gocql.LocalQuorum)
+	b.must(err)
+	b.must(b.db.Write("UPDATE k.t SET v = 'a' WHERE p = 'p'", nil, b.now.UnixMicro()+1))
+	begun := b.sent.batches.Load()
+	b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: gocql.LocalQuorum})
+	b.drain()
+	if n := b.sent.batches.Load() - begun; n != 1 || b.entries("a") != 1 || b.entries("former") != 0 {
+		t.Errorf("%d batches, %d entries and %d of the former value", n, b.entries("a"), b.entries("former"))
+	}
+}
+
+// batched looks at the levels of batches.
+type batched struct {
+	*exectest.Memory
+	writes atomic.Int64
+	mixed  atomic.Bool
+}
+
+func (b *batched) Unlogged(ctx context.Context, writes []exec.Query) error {
+	b.writes.Add(int64(len(writes)))
+	if slices.ContainsFunc(writes, func(q exec.Query) bool { return q.Consistency != writes[0].Consistency }) {
+		b.mixed.Store(true)
+	}
+	return b.Memory.Unlogged(ctx, writes)
+}
+
 // What an acknowledgement proves, by replicas.
 func TestProves(t *testing.T) {
 	one, three := map[string]string{"class": "S", "replication_factor": "1"}, map[string]string{"class": "S", "replication_factor": "3"}
