@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
@@ -129,9 +128,7 @@ func (e *Engine) Follow(ctx context.Context) error {
 	if err := e.manager.Follow(ctx); err != nil {
 		return err
 	}
-	if err := e.learn(ctx); err != nil {
-		return err
-	}
+	e.learn()
 	e.followReliance()
 	var ids []string
 	for _, m := range e.manager.Migrations() {
@@ -143,27 +140,31 @@ func (e *Engine) Follow(ctx context.Context) error {
 	return nil
 }
 
-// learn finds what other members noted for reads of changes by which something rests on their tables now: before this member acknowledges that, so before any answers by them. What is noted
-// since turns the reads back before its write goes on.
-func (e *Engine) learn(ctx context.Context) error {
+// learn finds what other members noted for reads of changes by which something rests on their tables now. Until that is known this member answers nothing by them; nobody else waits for it. What
+// is noted since turns the reads back before its write goes on.
+func (e *Engine) learn() {
 	e.mu.Lock()
-	var all []*active
+	defer e.mu.Unlock()
 	for _, a := range e.active {
-		if a.reliance.here.Load() && a.learned.CompareAndSwap(false, true) { // before it looks: what is put in force meanwhile may undo it
-			all = append(all, a)
+		n, ok := a.derived.(kind.Noting)
+		if !ok || !a.reliance.here.Load() || !a.learned.CompareAndSwap(false, true) {
+			continue
 		}
-	}
-	e.mu.Unlock()
-	var failed []error
-	for _, a := range all {
-		if n, ok := a.derived.(kind.Noting); ok {
-			if err := n.Learn(ctx); err != nil {
-				a.learned.Store(false)
-				failed = append(failed, err)
+		a.holds.Add(1)
+		guard.In(&e.wait, guard.Migrations, func() {
+			for {
+				err := n.Learn(e.life)
+				if err == nil || !a.reliance.here.Load() { // or it is begun again when something does
+					a.holds.Add(-1)
+					return
+				}
+				e.log.Warn("what other members noted could not be read, so nothing is answered by a change here", "change_id", a.id, "err", err)
+				if sleepFor(e.open, time.Second) != nil {
+					return
+				}
 			}
-		}
+		})
 	}
-	return errors.Join(failed...)
 }
 
 // ReverifyAll has all changes verified before they are served again, and has stored so when it returns without error.

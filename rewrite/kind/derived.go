@@ -60,7 +60,7 @@ type Rechecker interface {
 // Noting is a Derived whose reads have to know what other processes note.
 type Noting interface {
 	Derived
-	// Learn finds what they have noted until now. Where several processes carry out the same change each calls it whenever something is to rest on the tables again.
+	// Learn finds what they have noted until now. Where several processes carry out the same change each calls it whenever something rests on the tables again, and answers nothing by them before.
 	Learn(ctx context.Context) error
 }
 

@@ -200,7 +200,7 @@ func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, pro
 	}
 	found, err := l.runner.checker.Pass(ctx, l.LookUp, next, progress)
 	if err == nil {
-		err = l.runner.Maintainer.SweepPending(ctx, l.LookUp)
+		l.runner.Maintainer.SweepPending(ctx, l.LookUp)
 	}
 	return found, err
 }

@@ -206,9 +206,14 @@ func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
 	rows.loading.Lock()
 	defer rows.loading.Unlock()
 	level := m.everywhere(l) // a note may have been acknowledged by the quorum of one data centre alone
-	there := map[int64]pendingRow{}
+	there, all := map[int64]pendingRow{}, true
 	for b := range buckets {
-		a, err := m.Session.Query(ctx, exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: level})
+		q := exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: level}
+		a, err := m.Session.Query(ctx, q)
+		if err != nil && level != m.settings.Consistency && exec.Down(err) { // a whole data centre may be: nor is its base seen then
+			q.Consistency, all = m.settings.Consistency, false
+			a, err = m.Session.Query(ctx, q)
+		}
 		if err != nil {
 			return fmt.Errorf("read the pending rows of %s: %w", l.LookUpName(), err)
 		}
@@ -222,7 +227,7 @@ func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
 		list = slices.DeleteFunc(list, func(r pendingRow) bool {
 			_, found := there[r.id]
 			delete(there, r.id)
-			return r.left && !found && (!m.gave(r.id) || now-r.seen >= horizon) // one of our own may not have been put
+			return r.left && !found && all && (!m.gave(r.id) || now-r.seen >= horizon) // one of our own may not have been put
 		})
 		for _, id := range slices.Sorted(maps.Keys(there)) {
 			if r := there[id]; !m.gave(id) { // else it was settled since it was read
@@ -237,10 +242,10 @@ func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
 
 // SweepPending takes rows that were left off once their write was answered, or its life is over: their value is what the base shows, and has its
 // entry by then.
-func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
+func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) {
 	list := m.pendingOf(l).list.Load()
 	if list == nil {
-		return nil
+		return
 	}
 	for _, r := range *list {
 		level, over := gocql.Consistency(gocql.Serial), m.visits.now(m.Uptime)-r.seen >= m.Horizon(l)
@@ -254,9 +259,8 @@ func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
 		if err == nil {
 			err = m.dropPending(ctx, l, r)
 		}
-		if err != nil && over { // else it can wait, as for a replica that is down
-			return err
+		if err != nil { // it can wait, as for a replica that is down: until then it is a candidate
+			m.Log.Debug("a row whose value was not known could not be settled; the next sweep will", "table", l.LookUpName(), "err", err)
 		}
 	}
-	return nil
 }
