@@ -16,6 +16,7 @@ import (
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -510,6 +511,35 @@ func TestAnEntryMissedJustAfterThePass(t *testing.T) {
 		w.await(migrate.Serving)
 		if stored.Load() < 2 {
 			t.Fatal("nothing was written")
+		}
+		if got := w.ask(byGuest, str("guest1")); got.forwarded || !exec.Equal(got.rows, w.direct("guest1")) {
+			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("guest1")))
+		}
+	})
+}
+
+// TestALostWriteWithoutEntryIsFoundWhenItComes: in an outage neither entries nor rows can be written. Verified and served again afterwards, a hint brings the rows.
+func TestALostWriteWithoutEntryIsFoundWhenItComes(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		var late [][][]byte
+		for n := range 3 { // the first is tried, others are not
+			values := [][]byte{str("room9"), num(9), num(n), str("guest1"), str("new")}
+			late = append(late, values)
+			if a := w.send(insertRow, at(time.Now().UnixMicro()), values...); !a.failed {
+				t.Fatalf("%+v", a)
+			}
+		}
+		w.db.Before.Clear()
+		time.Sleep(20 * time.Second)
+		w.await(migrate.Serving)
+		for _, values := range late {
+			must(t, w.db.Write(insertRow, values, time.Now().UnixMicro()))
 		}
 		if got := w.ask(byGuest, str("guest1")); got.forwarded || !exec.Equal(got.rows, w.direct("guest1")) {
 			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("guest1")))

@@ -205,8 +205,11 @@ func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, pro
 	return found, err
 }
 
-// Learn implements kind.Noting: the rows whose value is not known.
+// Learn implements kind.Noting: the rows whose value is not known. What this process owes is put first, for the others.
 func (l *Fitted) Learn(ctx context.Context) error {
+	if err := l.runner.Maintainer.PutOwed(ctx, l.LookUp); err != nil {
+		return err
+	}
 	return l.runner.Maintainer.LoadPending(ctx, l.LookUp)
 }
 

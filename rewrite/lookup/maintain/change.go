@@ -57,9 +57,6 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		asking []*Change
 	)
 	for _, x := range changes {
-		if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
-			x.Stamped = false
-		}
 		x.dataCentre = exec.DataCentre(ctx)
 		m.prepare(x)
 		if x.entry != nil {
@@ -90,6 +87,9 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 
 // prepare decides on the entry of a change.
 func (m *Maintainer) prepare(x *Change) {
+	if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
+		x.Stamped = false
+	}
 	if _, own := x.LookUp.EntryKey(x.Key); !own {
 		if x.Value != nil {
 			x.entry = m.standIn(x.LookUp, x.Value)
@@ -195,10 +195,13 @@ type completion struct {
 // End takes note of how Cassandra answered a request that Begin was called for. It does not block: what follows is
 // done by Run, or, if too much waits, left to the sweeper.
 func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level) {
-	if answer == kind.Lost {
-		return
-	}
 	for _, x := range changes {
+		if answer == kind.Lost {
+			if x.Puts() && (x.unput || x.entry == nil) {
+				m.owe(x)
+			}
+			continue
+		}
 		if answer == kind.Refused && (x.entry == nil || x.entry.again) {
 			continue
 		}

@@ -79,6 +79,7 @@ type Maintainer struct {
 	waiting  atomic.Int64
 	counts   counts
 	own      own
+	owed     owed
 	visits   visits
 
 	pendingLock sync.Mutex // guards the writing of pending
