@@ -184,10 +184,8 @@ func (p *preparation) end(answer kind.Answer) {
 	for i := range p.pending {
 		p.pending[i].active.keeper.End([]kind.Step{p.pending[i].step}, answer, p.level)
 	}
-	if answer == kind.Lost { // else nothing is to be done for them
-		for _, s := range p.skipped {
-			s.active.keeper.End([]kind.Step{s.step}, answer, p.level)
-		}
+	for _, s := range p.skipped {
+		s.active.keeper.End([]kind.Step{s.step}, answer, p.level)
 	}
 }
 

@@ -196,10 +196,11 @@ type completion struct {
 // done by Run, or, if too much waits, left to the sweeper.
 func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level) {
 	for _, x := range changes {
-		if answer == kind.Lost {
-			if x.Puts() && (x.unput || x.entry == nil) {
-				m.owe(x)
-			}
+		tried := x.entry != nil || !x.Puts()
+		if answer != kind.Refused && (!tried || x.unput && (answer == kind.Lost || x.Stamped)) { // of others that were acknowledged the base is read
+			m.owe(x)
+		}
+		if answer == kind.Lost || !tried {
 			continue
 		}
 		if answer == kind.Refused && (x.entry == nil || x.entry.again) {

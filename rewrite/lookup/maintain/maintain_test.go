@@ -373,7 +373,10 @@ func TestPutFails(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	b := setup(t, Settings{Queue: 3}, nil)
 	for range 5 {
-		b.m.End([]*Change{b.change("v")}, kind.Applied, kind.Level{Consistency: gocql.Quorum})
+		x := b.change("v")
+		_, err := b.m.Begin(t.Context(), []*Change{x}, gocql.Quorum)
+		b.must(err)
+		b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: gocql.Quorum})
 	}
 	if c := b.m.Counts(); c.Pending != 3 || c.Dropped != 2 {
 		t.Errorf("%+v", c)

@@ -9,9 +9,12 @@ import (
 	"github.com/helenus-db/helenus/rewrite/lookup/match"
 )
 
-// A write goes on though its entry could not be put; reads are turned back until a pass found a row of the base with its entry. But a write that was lost as well may be carried out after that pass: an
-// outage keeps entry and row from being written, and a hint brings the row. So entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as
-// there were too many, the sweep finds missing.
+// A write goes on though its entry could not be put; reads are turned back until a pass found each row of the base with an entry. That is not enough:
+//
+//   - a write that was lost as well may be carried out after the pass: an outage keeps entry and row from being written, and a hint brings the row
+//   - the entry that the pass found may be of another write of the same value, which lives for a while only
+//
+// So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a sweep finds missing.
 
 // mostOwed bounds them, of all look-ups.
 const mostOwed = 10000
@@ -22,7 +25,7 @@ type owed struct {
 	entries []*entry
 }
 
-// owe has the entry of a lost write be put that was not, or of which that is not known.
+// owe has the entry of a write be put that was not, or of which that is not known.
 func (m *Maintainer) owe(x *Change) {
 	if x.entry == nil { // nobody tried
 		m.prepare(x)
