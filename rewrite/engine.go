@@ -167,6 +167,7 @@ type active struct {
 	gain                 *gain.Meter
 	members              Members // nil: there are none
 	reliance             reliance
+	learned              atomic.Bool // what other members noted, since something rests on the tables
 }
 
 // relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead, or not know yet of an order that is on its way.
@@ -468,7 +469,9 @@ func (a *active) set(m migrate.Mode) {
 	a.serve.Store(m.Serve)
 	a.shadow.Store(m.Shadow)
 	a.write.Store(m.Write)
-	a.reliance.set(m.Rely)
+	if a.reliance.set(m.Rely); !m.Rely {
+		a.learned.Store(false)
+	}
 }
 
 // Epoch implements proxy.Rewriter.

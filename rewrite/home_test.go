@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -189,6 +190,28 @@ func TestReplicationIsFollowed(t *testing.T) {
 			})
 		}
 	}
+}
+
+// In several data centres a table is filled from a quorum of each: a row that was written at LOCAL_QUORUM before may be in one of them alone, where reads find it.
+func TestFilledFromEachDataCentre(t *testing.T) {
+	apartWorld(t, func(t *testing.T, w *world) {
+		w.db.Replicate("hotel", two)
+		var mu sync.Mutex
+		levels := map[gocql.Consistency]int{}
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if mu.Lock(); strings.Contains(q.Text, "FROM hotel.stays WHERE token(") && len(w.engine.Migrations()) > 0 && w.state() == migrate.Backfill {
+				levels[q.Consistency]++
+			}
+			mu.Unlock()
+			return nil
+		})
+		_, err := w.engine.Approve(context.Background(), "m1", apart(t), "ann")
+		must(t, err)
+		w.await(migrate.Serving)
+		if len(levels) != 1 || levels[gocql.EachQuorum] == 0 {
+			t.Errorf("the base was read at %v", levels)
+		}
+	})
 }
 
 // A change whose table lies in its base's keyspace, from before there were others, goes on serving, and is filled anew if the replication changes, too.

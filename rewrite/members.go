@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -127,6 +128,7 @@ func (e *Engine) Follow(ctx context.Context) error {
 	if err := e.manager.Follow(ctx); err != nil {
 		return err
 	}
+	e.learn()
 	e.followReliance()
 	var ids []string
 	for _, m := range e.manager.Migrations() {
@@ -136,6 +138,33 @@ func (e *Engine) Follow(ctx context.Context) error {
 		e.log.Warn("what changes are worth could not be read", "err", err)
 	}
 	return nil
+}
+
+// learn finds what other members noted for reads of changes by which something rests on their tables now. Until that is known this member answers nothing by them; nobody else waits for it. What
+// is noted since turns the reads back before its write goes on.
+func (e *Engine) learn() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, a := range e.active {
+		n, ok := a.derived.(kind.Noting)
+		if !ok || !a.reliance.here.Load() || !a.learned.CompareAndSwap(false, true) {
+			continue
+		}
+		a.holds.Add(1)
+		guard.In(&e.wait, guard.Migrations, func() {
+			for {
+				err := n.Learn(e.life)
+				if err == nil || !a.reliance.here.Load() { // or it is begun again when something does
+					a.holds.Add(-1)
+					return
+				}
+				e.log.Warn("what other members noted could not be read, so nothing is answered by a change here", "change_id", a.id, "err", err)
+				if sleepFor(e.open, time.Second) != nil {
+					return
+				}
+			}
+		})
+	}
 }
 
 // ReverifyAll has all changes verified before they are served again, and has stored so when it returns without error.

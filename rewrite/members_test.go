@@ -280,39 +280,6 @@ func TestAMissedEntryTurnsAllBack(t *testing.T) {
 	}
 }
 
-// TestAnUnknownValueIsMissedAtNoMember: which value a write gives its row is Cassandra's to compute, so its entry is put after the answer. Until then the member that it came through takes
-// the row for a candidate of each read; the others do not know of it, and answer by the change only once it was verified.
-func TestAnUnknownValueIsMissedAtNoMember(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 2)
-		defer f.close()
-		leader, other := f.leader(), f.all[1]
-		_, err := leader.engine.Approve(context.Background(), "r-1", advice(t), "ann")
-		must(t, err)
-		leader.answered()
-		other.answered()
-		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
-			if strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest ") {
-				time.Sleep(time.Second)
-			}
-			return nil
-		})
-		for n, w := range f.all {
-			if a := w.say("UPDATE hotel.stays SET guest += ? WHERE room = ? AND day = ? AND n = ?", str("guest1"), str("room9"), num(9), num(n)); a.failed || !a.forwarded {
-				t.Fatalf("%+v", a)
-			}
-			for _, w := range f.all {
-				w.same("guest1")
-			}
-		}
-		f.db.Before.Clear()
-		for _, w := range f.all {
-			w.answered()
-			w.same("guest1")
-		}
-	})
-}
-
 // TestNoWriteIsRefusedForWhatNothingRestsOn: of a change approved with refuse no member refuses a write while the table is being filled, nor while it is suspended, and nothing is missing
 // afterwards; while it serves each does.
 func TestNoWriteIsRefusedForWhatNothingRestsOn(t *testing.T) {

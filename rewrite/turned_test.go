@@ -13,8 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/helenus-db/helenus/capture/schema"
+	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -481,5 +483,93 @@ func TestSettle(t *testing.T) {
 			return e.manager.Reverify(ctx, id, reason)
 		})
 		settle(0, 1100*time.Millisecond)
+	})
+}
+
+// TestAnEntryMissedJustAfterThePass: an entry that could not be written after the last pass, while nothing rested on the table yet, is looked for before anything is answered by it.
+func TestAnEntryMissedJustAfterThePass(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		var stored atomic.Int64
+		w.store.Before.Set(func(kind, _ string) error {
+			if m := w.migration(); kind != change.Kind || m.State != migrate.Verify || m.Passes < 2 || stored.Add(1) != 2 { // the first is what the pass has found
+				return nil
+			}
+			w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+				if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+					return exec.ErrNoConnection
+				}
+				return nil
+			})
+			defer w.db.Before.Clear()
+			if a := w.send(insertRow, at(time.Now().UnixMicro()), str("room9"), num(9), num(1), str("guest1"), str("new")); a.failed {
+				t.Error("the write failed")
+			}
+			return nil
+		})
+		must(t, w.engine.manager.Reverify(context.Background(), "m1", "the test wants it so"))
+		time.Sleep(20 * time.Second) // the first sweep comes later
+		w.await(migrate.Serving)
+		if stored.Load() < 2 {
+			t.Fatal("nothing was written")
+		}
+		if got := w.ask(byGuest, str("guest1")); got.forwarded || !exec.Equal(got.rows, w.direct("guest1")) {
+			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("guest1")))
+		}
+	})
+}
+
+// TestALostWriteWithoutEntryIsFoundWhenItComes: in an outage neither entries nor rows can be written. Verified and served again afterwards, a hint brings the rows.
+func TestALostWriteWithoutEntryIsFoundWhenItComes(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "INSERT") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		var late [][][]byte
+		for n := range 3 { // the first is tried, others are not
+			values := [][]byte{str("room9"), num(9), num(n), str("guest1"), str("new")}
+			late = append(late, values)
+			if a := w.send(insertRow, at(time.Now().UnixMicro()), values...); !a.failed {
+				t.Fatalf("%+v", a)
+			}
+		}
+		w.db.Before.Clear()
+		time.Sleep(20 * time.Second)
+		w.await(migrate.Serving)
+		for _, values := range late {
+			must(t, w.db.Write(insertRow, values, time.Now().UnixMicro()))
+		}
+		if got := w.ask(byGuest, str("guest1")); got.forwarded || !exec.Equal(got.rows, w.direct("guest1")) {
+			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("guest1")))
+		}
+	})
+}
+
+// TestAnotherWritesEntryIsNotTheRows: of a row whose entry could not be written the pass finds that of an earlier write of the same value, which lives for a while only.
+func TestAnotherWritesEntryIsNotTheRows(t *testing.T) {
+	serving(t, func(t *testing.T, w *world) {
+		const where = " WHERE room = ? AND day = ? AND n = ?"
+		rows := [][][]byte{{str("room9"), num(9), num(1)}, {str("room9"), num(9), num(2)}} // of the second the entry is not tried
+		for _, key := range rows {
+			w.send("UPDATE hotel.stays USING TTL 10 SET guest = ?"+where, at(time.Now().UnixMicro()), append([][]byte{str("zoe")}, key...)...)
+		}
+		w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		time.Sleep(time.Millisecond)
+		for _, key := range rows {
+			w.send(setGuest, at(time.Now().UnixMicro()), append([][]byte{str("zoe")}, key...)...)
+		}
+		w.db.Before.Clear()
+		w.await(migrate.Serving)
+		time.Sleep(3612 * time.Second) // the entries of before lived an hour longer than their cells
+		if got := w.ask(byGuest, str("zoe")); got.forwarded || len(got.rows) != 2 {
+			t.Errorf("%d rows (as written: %t), the base has %d", len(got.rows), got.forwarded, len(w.direct("zoe")))
+		}
 	})
 }

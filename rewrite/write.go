@@ -23,6 +23,7 @@ type preparation struct {
 	pending []pending         // rows whose new value is not known
 	doubts  []doubt           // it is not known which rows: reads are turned back until the answer
 	refused []doubt           // Cassandra is certain to refuse the statement, and is not believed before it did
+	skipped []pending         // of steps: those that were not taken, as entries could not be written a moment ago
 	turned  []<-chan struct{} // orders that turned reads back; each is closed when it is stored
 	noted   <-chan struct{}   // closed once it was noted, or could not be, that it empties bases; nil: nobody began to
 	level   kind.Level
@@ -183,6 +184,9 @@ func (p *preparation) end(answer kind.Answer) {
 	for i := range p.pending {
 		p.pending[i].active.keeper.End([]kind.Step{p.pending[i].step}, answer, p.level)
 	}
+	for _, s := range p.skipped {
+		s.active.keeper.End([]kind.Step{s.step}, answer, p.level)
+	}
 }
 
 // write takes the steps that a request needs, and sends it on.
@@ -282,6 +286,7 @@ func (e *Engine) skipBroken(p *preparation) {
 	for i, a := range p.owners {
 		if a.breaker.open(a.uptime()) && !a.used() {
 			e.miss(p, a, "entries could not be written a moment ago")
+			p.skipped = append(p.skipped, pending{a, p.steps[i]})
 			continue
 		}
 		p.steps[kept], p.owners[kept] = p.steps[i], a

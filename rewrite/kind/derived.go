@@ -57,6 +57,13 @@ type Rechecker interface {
 	Recheck(ctx context.Context, key [][]byte, next func(context.Context) error) (Findings, error)
 }
 
+// Noting is a Derived whose reads have to know what other processes note.
+type Noting interface {
+	Derived
+	// Learn finds what they have noted until now. Where several processes carry out the same change each calls it whenever something rests on the tables again, and answers nothing by them before.
+	Learn(ctx context.Context) error
+}
+
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived

@@ -31,6 +31,7 @@ type Fitted struct {
 var (
 	_ kind.Rechecker = (*Fitted)(nil)
 	_ kind.Bulk      = (*Fitted)(nil)
+	_ kind.Noting    = (*Fitted)(nil)
 )
 
 // form is that of the tables that this version makes and keeps: an entry per write (package maintain).
@@ -194,14 +195,22 @@ var errStopped = errors.New("stopped")
 
 // Pass implements kind.Derived.
 func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, progress func(done, total int)) (kind.Findings, error) {
-	if err := l.runner.Maintainer.LoadPending(ctx, l.LookUp); err != nil {
+	if err := l.Learn(ctx); err != nil {
 		return kind.Findings{}, err
 	}
 	found, err := l.runner.checker.Pass(ctx, l.LookUp, next, progress)
 	if err == nil {
-		err = l.runner.Maintainer.SweepPending(ctx, l.LookUp)
+		l.runner.Maintainer.SweepPending(ctx, l.LookUp)
 	}
 	return found, err
+}
+
+// Learn implements kind.Noting: the rows whose value is not known. What this process owes is put first, for the others.
+func (l *Fitted) Learn(ctx context.Context) error {
+	if err := l.runner.Maintainer.PutOwed(ctx, l.LookUp); err != nil {
+		return err
+	}
+	return l.runner.Maintainer.LoadPending(ctx, l.LookUp)
 }
 
 // Spark implements kind.Bulk.

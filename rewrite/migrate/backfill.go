@@ -121,11 +121,15 @@ type job struct {
 	err error
 }
 
-// filling is how the tables of a change are filled. Where the base was replicated otherwise before, some replicas may not have all its rows: all are asked.
+// filling is how the tables of a change are filled. In several data centres a row that was written at LOCAL_QUORUM may have reached one of them alone, and reads there find it: a quorum of each is asked, where one of all
+// may lack it. Where the base was replicated otherwise before, some replicas may not have all its rows: all are asked.
 func (m *Manager) filling(have *Change) kind.Filling {
 	how := kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}
-	if have.Moved {
+	switch {
+	case have.Moved:
 		how.Read = gocql.All
+	case how.Read == gocql.Quorum && centres(have.Replication) > 1:
+		how.Read = gocql.EachQuorum
 	}
 	return how
 }

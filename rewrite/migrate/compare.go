@@ -25,6 +25,9 @@ const failing = 3
 // Reads that fail, or do not come, do not hold it up: what failed is compared with the base by token ranges, and when most fail,
 // or when the time is over, our own comparisons are enough.
 func (m *Manager) shadow(ctx context.Context, r *run) error {
+	if err := m.missedSince(ctx, r); err != nil {
+		return err
+	}
 	if have := r.get(); have.Served && !have.Hold {
 		return m.askAgain(ctx, r)
 	}

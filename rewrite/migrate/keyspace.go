@@ -105,3 +105,13 @@ func replicationOf(s *schema.Schema, keyspace string) map[string]string {
 	}
 	return nil
 }
+
+// centres is in how many data centres a keyspace has replicas.
+func centres(replication map[string]string) (n int) {
+	for name := range replication {
+		if name != "class" {
+			n++
+		}
+	}
+	return n
+}

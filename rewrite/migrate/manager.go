@@ -182,6 +182,7 @@ type run struct {
 	samples chan struct{} // a read was compared
 	pace    atomic.Pointer[ordered]
 	doubts  doubts
+	missed  *uint64 // entries in all (Parts.Missed), when the last pass began that found none missing; nil: there was none
 
 	unanswered []unanswered // reads that failed as they were written, to be compared by token ranges
 	failed     int64        // how many did, in this process

@@ -305,6 +305,9 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 			continue
 		}
 		if missing == 0 {
+			r.mu.Lock()
+			r.missed = &missed
+			r.mu.Unlock()
 			if err := m.relyOn(ctx, r, turns); err != nil {
 				return err
 			}
@@ -323,6 +326,21 @@ func (m *Manager) verify(ctx context.Context, r *run) error {
 		return m.refill(ctx, r, reason, func(x *Change) { x.Refilled = true })
 	}
 	return &stop{to: Failed, reason: reason + "; filling it anew did not help"}
+}
+
+// missedSince has a change be verified once more, before it is compared or served, if entries were missed after the pass that found none missing: nothing rested on them until just now, so
+// nobody ordered that. From now on whoever misses one does.
+func (m *Manager) missedSince(ctx context.Context, r *run) error {
+	r.mu.Lock()
+	then := r.missed
+	r.mu.Unlock()
+	if then == nil || m.Missed(r.id) == *then {
+		return nil
+	}
+	if err := m.Reverify(ctx, r.id, "an entry could not be written just after all were found"); err != nil {
+		return err
+	}
+	return ctx.Err() // which that has ended
 }
 
 // relyOn has all members rely on the entries of a change before one of them compares or answers by it: those that knew that nothing rests on them let writes go on without. What

@@ -37,8 +37,9 @@ type Change struct {
 	former cell   // what it replaces, as far as was found
 	knew   bool   // former is from memory: the value this process put last, under an id of its own
 
-	unput     bool // its entry could not be put, or that is not known
-	elsewhere bool // its row has no entry of its own
+	unput      bool   // its entry could not be put, or that is not known
+	elsewhere  bool   // its row has no entry of its own
+	dataCentre string // in which its entry was put
 }
 
 // Puts tells whether it gets an entry.
@@ -56,9 +57,7 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 		asking []*Change
 	)
 	for _, x := range changes {
-		if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
-			x.Stamped = false
-		}
+		x.dataCentre = exec.DataCentre(ctx)
 		m.prepare(x)
 		if x.entry != nil {
 			puts = append(puts, m.put(x.entry, m.putLevel(ctx, x.LookUp, c)))
@@ -88,6 +87,9 @@ func (m *Maintainer) Begin(ctx context.Context, changes []*Change, c gocql.Consi
 
 // prepare decides on the entry of a change.
 func (m *Maintainer) prepare(x *Change) {
+	if x.At == math.MinInt64 { // stands for "no timestamp" inside Cassandra, and has nothing below it
+		x.Stamped = false
+	}
 	if _, own := x.LookUp.EntryKey(x.Key); !own {
 		if x.Value != nil {
 			x.entry = m.standIn(x.LookUp, x.Value)
@@ -193,10 +195,14 @@ type completion struct {
 // End takes note of how Cassandra answered a request that Begin was called for. It does not block: what follows is
 // done by Run, or, if too much waits, left to the sweeper.
 func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level) {
-	if answer == kind.Lost {
-		return
-	}
 	for _, x := range changes {
+		tried := x.entry != nil || !x.Puts()
+		if answer != kind.Refused && (!tried || x.unput && (answer == kind.Lost || x.Stamped)) { // of others that were acknowledged the base is read
+			m.owe(x)
+		}
+		if answer == kind.Lost || !tried {
+			continue
+		}
 		if answer == kind.Refused && (x.entry == nil || x.entry.again) {
 			continue
 		}
@@ -207,13 +213,16 @@ func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level
 	}
 }
 
-func (m *Maintainer) later(c completion) {
+// later has an answered write be cleaned up after; false if too much waits.
+func (m *Maintainer) later(c completion) bool {
 	m.waiting.Add(1)
 	select {
 	case m.queue <- c:
+		return true
 	default:
 		m.waiting.Add(-1)
 		m.counts.dropped.Add(1)
+		return false
 	}
 }
 
@@ -246,7 +255,7 @@ func (m *Maintainer) complete(ctx context.Context, c completion) {
 		blind, settled := m.blind(c)
 		removals = append(removals, blind...)
 		if !settled {
-			if err := m.settle(ctx, c); err != nil {
+			if err := m.settle(c.where(ctx), c); err != nil {
 				m.counts.failed.Add(1)
 				m.Log.Debug("what a write replaced could not be removed; the sweeper will", "table", c.lookup().LookUpName(), "err", err)
 			}
@@ -274,6 +283,14 @@ func (c completion) lookup() *match.LookUp {
 		return c.rows.LookUp
 	}
 	return c.change.LookUp
+}
+
+// where has what follows upon a write be said where that was said.
+func (c completion) where(ctx context.Context) context.Context {
+	if c.rows != nil {
+		return exec.In(ctx, c.rows.dataCentre)
+	}
+	return exec.In(ctx, c.change.dataCentre)
 }
 
 // blind returns the removals that need no look at the base. settled: nothing else is to be done.
@@ -337,7 +354,7 @@ func (m *Maintainer) settle(ctx context.Context, c completion) error {
 			if now.expiring && !x.OwnTime {
 				moved.ttl = m.entryTTL(x.LookUp, now.ttl)
 			}
-			writes = append(writes, m.put(&moved, m.settings.Consistency))
+			writes = append(writes, m.put(&moved, m.putLevel(ctx, x.LookUp, c.level.Consistency))) // whoever finds e finds this
 		}
 		if own || believed {
 			writes = append(writes, m.remove(e, removeAt)) // D1
@@ -375,6 +392,9 @@ func (m *Maintainer) inOrder(ctx context.Context, writes []exec.Query) error {
 		}
 	}
 	if _, ok := m.Session.(unlogged); ok && bytes < batchBytes {
+		for i := range writes {
+			writes[i].Consistency = writes[0].Consistency // or they were sent apart
+		}
 		return m.send(ctx, writes)
 	}
 	for _, q := range writes {

@@ -79,6 +79,7 @@ type Maintainer struct {
 	waiting  atomic.Int64
 	counts   counts
 	own      own
+	owed     owed
 	visits   visits
 
 	pendingLock sync.Mutex // guards the writing of pending
@@ -267,7 +268,7 @@ func (m *Maintainer) send(ctx context.Context, writes []exec.Query) error {
 		for _, v := range writes[i].Values {
 			bytes += len(v)
 		}
-		if i+1 == len(writes) || i+1-from == batchStatements || bytes >= batchBytes {
+		if i+1 == len(writes) || i+1-from == batchStatements || bytes >= batchBytes || writes[i+1].Consistency != writes[i].Consistency {
 			parts, from, bytes = append(parts, writes[from:i+1]), i+1, 0
 		}
 	}

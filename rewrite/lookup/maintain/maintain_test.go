@@ -373,7 +373,10 @@ func TestPutFails(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	b := setup(t, Settings{Queue: 3}, nil)
 	for range 5 {
-		b.m.End([]*Change{b.change("v")}, kind.Applied, kind.Level{Consistency: gocql.Quorum})
+		x := b.change("v")
+		_, err := b.m.Begin(t.Context(), []*Change{x}, gocql.Quorum)
+		b.must(err)
+		b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: gocql.Quorum})
 	}
 	if c := b.m.Counts(); c.Pending != 3 || c.Dropped != 2 {
 		t.Errorf("%+v", c)
@@ -484,103 +487,6 @@ func TestExpiringIsNoEvidence(t *testing.T) {
 		b.write(x)
 		if n := b.entries("a"); n != want {
 			t.Errorf("gc_grace_seconds %d: %d entries of the former value", grace, n)
-		}
-	}
-}
-
-// A row whose value can not be known is a candidate from before its write until its entry is there.
-func TestPendingRows(t *testing.T) {
-	b := setup(t, Settings{}, nil)
-	ctx := context.Background()
-	candidates := func(want int) {
-		t.Helper()
-		if keys, ok := b.m.Candidates(b.l); !ok || len(keys) != want {
-			t.Errorf("%d candidates, want %d", len(keys), want)
-		}
-	}
-	begin := func() *Unknown {
-		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte("p")}}}
-		b.must(b.m.BeginUnknown(ctx, u, gocql.One))
-		return u
-	}
-	u := begin()
-	candidates(1)
-	b.must(b.db.Write("INSERT INTO k.t (p, v) VALUES ('p', 'computed')", nil, 5))
-	b.m.EndUnknown(u, kind.Applied, kind.Level{Consistency: gocql.One})
-	b.drain()
-	candidates(0)
-	if b.entries("computed") != 1 {
-		t.Error("the computed value has no entry")
-	}
-	b.m.EndUnknown(begin(), kind.Refused, kind.Level{Consistency: gocql.One})
-	b.drain()
-	candidates(0)
-
-	// One whose write was lost outlives the process, until its write's life is over.
-	b.m.EndUnknown(begin(), kind.Lost, kind.Level{Consistency: gocql.One})
-	b.m = New(b.m.Parts, Settings{})
-	candidates(0)
-	b.must(b.m.LoadPending(ctx, b.l))
-	candidates(1)
-	b.must(b.m.SweepPending(ctx, b.l))
-	candidates(1)
-	b.uptime += 12 * 24 * time.Hour
-	b.must(b.m.SweepPending(ctx, b.l))
-	candidates(0)
-
-	for range MaxPending + 1 {
-		begin()
-	}
-	if _, ok := b.m.Candidates(b.l); ok {
-		t.Error("too many are read each time")
-	}
-}
-
-// settling is a session by which something happens when an answer with rows has just been read.
-type settling struct {
-	exec.Session
-	then func()
-}
-
-func (s *settling) Query(ctx context.Context, q exec.Query) (exec.Answer, error) {
-	a, err := s.Session.Query(ctx, q)
-	if then := s.then; then != nil && len(a.Rows) > 0 {
-		s.then = nil
-		then()
-	}
-	return a, err
-}
-
-// A row that is settled while those of an earlier process are looked for is none of theirs.
-func TestOwnPendingRowsAreNotFoundAgain(t *testing.T) {
-	b := setup(t, Settings{}, nil)
-	ctx := context.Background()
-	u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte("p")}}}
-	b.must(b.m.BeginUnknown(ctx, u, gocql.One))
-	settled := false
-	b.m.Session = &settling{b.m.Session, func() {
-		settled = true
-		b.m.EndUnknown(u, kind.Refused, kind.Level{Consistency: gocql.One})
-		b.drain()
-	}}
-	b.must(b.m.LoadPending(ctx, b.l))
-	if keys, _ := b.m.Candidates(b.l); len(keys) != 0 || !settled {
-		t.Errorf("%d candidates", len(keys))
-	}
-}
-
-// Rows that another process noted are found whatever ids the two begin with, which is at random.
-func TestPendingRowsOfOthersAreFound(t *testing.T) {
-	b := setup(t, Settings{}, nil)
-	ctx := context.Background()
-	settings := Settings{}.Defaults() // which two may share
-	for n := range 20 {
-		other, m := New(b.m.Parts, settings), New(b.m.Parts, settings)
-		u := &Unknown{LookUp: b.l, Keys: [][][]byte{{fmt.Append(nil, "row ", n)}}}
-		b.must(other.BeginUnknown(ctx, u, gocql.One))
-		b.must(m.LoadPending(ctx, b.l))
-		if keys, _ := m.Candidates(b.l); len(keys) != n+1 {
-			t.Fatalf("%d rows are known to be pending, want %d", len(keys), n+1)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,13 +21,14 @@ import (
 // keys of the rows are put into the table of pending rows first. Until the base was looked at after the write's
 // answer, every served read takes them as candidates, and its check on the base decides: a superset, so never wrong. Being
 // in Cassandra they outlive this process; and in its memory, so a read asks nothing more. What other processes note it does not
-// know of: in a fleet each such write is one that was missed, too.
+// know of before it looks (LoadPending): in a fleet each such write is one that was missed, too.
 type Unknown struct {
 	LookUp      *match.LookUp
 	Keys        [][][]byte
 	Conditional bool
 
-	rows []pendingRow // put by BeginUnknown
+	rows       []pendingRow // put by BeginUnknown
+	dataCentre string       // in which that was
 }
 
 // Puts implements kind.Step.
@@ -35,14 +38,17 @@ func (*Unknown) Puts() bool { return true }
 type pendingRow struct {
 	key  [][]byte
 	id   int64
-	seen time.Duration // by the sweeper's clock, when it was first seen; only of those that an earlier process left
-	left bool          // by an earlier process, or by a write that was lost: it goes after the horizon only
+	seen time.Duration     // by the sweeper's clock, when it was first seen; only of those that are left
+	left bool              // by another process, or by a write that was lost: it goes after the horizon only
+	over gocql.Consistency // its write was answered: what became of it is seen at this level, in dataCentre, without waiting; 0: it was not
+
+	dataCentre string
 }
 
 // pendingRows are those of one look-up. The list is replaced, not changed.
 type pendingRows struct {
-	list   atomic.Pointer[[]pendingRow]
-	loaded atomic.Bool
+	list    atomic.Pointer[[]pendingRow]
+	loading sync.Mutex // one look at the table at a time: what an earlier one did not find is none of a later one's business
 }
 
 // buckets spread the pending rows of a look-up over so many partitions.
@@ -100,6 +106,7 @@ func (m *Maintainer) changePending(l *match.LookUp, change func([]pendingRow) []
 func (m *Maintainer) BeginUnknown(ctx context.Context, u *Unknown, c gocql.Consistency) error {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	u.dataCentre = exec.DataCentre(ctx)
 	var puts []exec.Query
 	for _, key := range u.Keys {
 		r := pendingRow{key: key, id: m.id()}
@@ -119,18 +126,26 @@ func bucketOf(id int64) []byte { return []byte{byte(uint64(id) % buckets)} } // 
 // EndUnknown takes note of the answer to a request that BeginUnknown was called for. It does not block.
 func (m *Maintainer) EndUnknown(u *Unknown, answer kind.Answer, level kind.Level) {
 	if answer == kind.Lost {
-		m.leave(u)
+		m.leave(u, 0)
 		return
 	}
-	m.later(completion{rows: u, answer: answer, level: level})
+	if c := (completion{rows: u, answer: answer, level: level}); !m.later(c) {
+		m.leave(u, c.seenAt(m))
+	}
 }
 
-// leave leaves the rows of a write to the sweeper.
-func (m *Maintainer) leave(u *Unknown) {
+// seenAt is the level at which it shows what became of rows whose write was answered.
+func (c completion) seenAt(m *Maintainer) gocql.Consistency {
+	return m.evidence(c.rows.LookUp, c.level, c.rows.Conditional)
+}
+
+// leave leaves the rows of a write to the sweeper; over is as in pendingRow.
+func (m *Maintainer) leave(u *Unknown, over gocql.Consistency) {
 	m.changePending(u.LookUp, func(list []pendingRow) []pendingRow {
 		for i := range list {
 			if slices.ContainsFunc(u.rows, func(r pendingRow) bool { return r.id == list[i].id }) {
 				list[i].left, list[i].seen = true, m.visits.now(m.Uptime)
+				list[i].over, list[i].dataCentre = over, u.dataCentre
 			}
 		}
 		return list
@@ -139,25 +154,25 @@ func (m *Maintainer) leave(u *Unknown) {
 
 // known writes the entries of what a write made of its rows, which are then no longer pending.
 func (m *Maintainer) known(ctx context.Context, c completion) error {
-	u := c.rows
+	u, seen := c.rows, c.seenAt(m)
 	for _, r := range u.rows {
 		if c.answer == kind.Applied {
-			if err := m.stand(ctx, u.LookUp, r, m.evidence(u.LookUp, c.level, u.Conditional)); err != nil {
-				m.leave(u)
+			if err := m.stand(ctx, u.LookUp, r, seen, m.putLevel(ctx, u.LookUp, c.level.Consistency)); err != nil {
+				m.leave(u, seen)
 				return err
 			}
 		}
 		if err := m.dropPending(ctx, u.LookUp, r); err != nil {
-			m.leave(u)
+			m.leave(u, seen)
 			return err
 		}
 	}
 	return nil
 }
 
-// stand puts an entry that stands for what the base shows of a pending row.
-func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, level gocql.Consistency) error {
-	now, err := m.base(ctx, l, r.key, level)
+// stand puts, at a level, an entry that stands for what the base shows of a pending row at the level of evidence.
+func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, evidence, level gocql.Consistency) error {
+	now, err := m.base(ctx, l, r.key, evidence)
 	if err != nil || !match.Indexable(now.value) {
 		return err
 	}
@@ -165,7 +180,7 @@ func (m *Maintainer) stand(ctx context.Context, l *match.LookUp, r pendingRow, l
 	if now.expiring {
 		e.ttl = m.entryTTL(l, now.ttl)
 	}
-	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
+	if _, err := m.Session.Query(ctx, m.put(e, level)); err != nil {
 		return fmt.Errorf("write an entry of %s: %w", l.LookUpName(), err)
 	}
 	return nil
@@ -182,51 +197,70 @@ func (m *Maintainer) dropPending(ctx context.Context, l *match.LookUp, r pending
 	return nil
 }
 
-// LoadPending finds the rows that an earlier process left, once. It is called before anything is served.
+// LoadPending finds the rows that other processes noted, those before this one among them, and forgets those that they have taken off. It is called before anything
+// is served, and again once a member of the fleet may have noted others: what was lost there may be carried out later, and is found by no entry.
 func (m *Maintainer) LoadPending(ctx context.Context, l *match.LookUp) error {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
 	rows := m.pendingOf(l)
-	if rows.loaded.Load() {
-		return nil
-	}
+	rows.loading.Lock()
+	defer rows.loading.Unlock()
+	level := m.everywhere(l) // a note may have been acknowledged by the quorum of one data centre alone
+	there, all := map[int64]pendingRow{}, true
 	for b := range buckets {
-		a, err := m.Session.Query(ctx, exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: m.settings.Consistency})
+		q := exec.Query{Text: l.ScanPending(), Values: [][]byte{{byte(b)}}, Consistency: level}
+		a, err := m.Session.Query(ctx, q)
+		if err != nil && level != m.settings.Consistency && exec.Down(err) { // a whole data centre may be: nor is its base seen then
+			q.Consistency, all = m.settings.Consistency, false
+			a, err = m.Session.Query(ctx, q)
+		}
 		if err != nil {
 			return fmt.Errorf("read the pending rows of %s: %w", l.LookUpName(), err)
 		}
-		m.changePending(l, func(list []pendingRow) []pendingRow {
-			for _, row := range a.Rows {
-				id, _ := exec.Int64(row[len(l.Key)])
-				if m.gave(id) { // it is in the list, or was settled since it was read
-					continue
-				}
-				if !slices.ContainsFunc(list, func(r pendingRow) bool { return r.id == id }) {
-					list = append(list, pendingRow{key: row[:len(l.Key)], id: id, left: true, seen: m.visits.now(m.Uptime)})
-				}
-			}
-			return list
-		})
+		for _, row := range a.Rows {
+			id, _ := exec.Int64(row[len(l.Key)])
+			there[id] = pendingRow{key: row[:len(l.Key)], id: id, left: true}
+		}
 	}
-	rows.loaded.Store(true)
+	m.changePending(l, func(list []pendingRow) []pendingRow {
+		now, horizon := m.visits.now(m.Uptime), m.Horizon(l)
+		list = slices.DeleteFunc(list, func(r pendingRow) bool {
+			_, found := there[r.id]
+			delete(there, r.id)
+			return r.left && !found && all && (!m.gave(r.id) || now-r.seen >= horizon) // one of our own may not have been put
+		})
+		for _, id := range slices.Sorted(maps.Keys(there)) {
+			if r := there[id]; !m.gave(id) { // else it was settled since it was read
+				r.seen = now
+				list = append(list, r)
+			}
+		}
+		return list
+	})
 	return nil
 }
 
-// SweepPending takes rows that were left off once their write's life is over: their value is what the base shows, and has its
+// SweepPending takes rows that were left off once their write was answered, or its life is over: their value is what the base shows, and has its
 // entry by then.
-func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) error {
+func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) {
 	list := m.pendingOf(l).list.Load()
 	if list == nil {
-		return nil
+		return
 	}
 	for _, r := range *list {
-		if !r.left || m.visits.now(m.Uptime)-r.seen < m.Horizon(l) {
+		level, over := gocql.Consistency(gocql.Serial), m.visits.now(m.Uptime)-r.seen >= m.Horizon(l)
+		if !over {
+			level = r.over
+		}
+		if !r.left || level == 0 {
 			continue
 		}
-		if err := m.stand(ctx, l, r, gocql.Consistency(gocql.Serial)); err != nil {
-			return err
+		err := m.stand(exec.In(ctx, r.dataCentre), l, r, level, m.everywhere(l))
+		if err == nil {
+			err = m.dropPending(ctx, l, r)
 		}
-		if err := m.dropPending(ctx, l, r); err != nil {
-			return err
+		if err != nil { // it can wait, as for a replica that is down: until then it is a candidate
+			m.Log.Debug("a row whose value was not known could not be settled; the next sweep will", "table", l.LookUpName(), "err", err)
 		}
 	}
-	return nil
 }

@@ -141,7 +141,7 @@ func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, 
 	if _, own := l.EntryKey(key); !own {
 		e = m.standIn(l, value)
 	}
-	if _, err := m.Session.Query(ctx, m.put(e, m.settings.Consistency)); err != nil {
+	if _, err := m.Session.Query(ctx, m.put(e, m.everywhere(l))); err != nil { // reads of one data centre are to find it, too
 		return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
 	}
 	return nil

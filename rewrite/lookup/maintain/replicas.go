@@ -60,9 +60,17 @@ func (m *Maintainer) proves(l *match.LookUp, c gocql.Consistency) bool {
 	return false // ANY: a hint is acknowledged
 }
 
+// everywhere is the level that has something in common with a quorum of each data centre.
+func (m *Maintainer) everywhere(l *match.LookUp) gocql.Consistency {
+	if _, centres := m.replicas(l); centres > 1 {
+		return gocql.EachQuorum
+	}
+	return m.settings.Consistency
+}
+
 // evidence is the level at which a read shows that an acknowledged write is there, or has lost: with the replicas that
 // acknowledged it, it has at least one in common. What a condition decided is read at its serial level, which also finishes
-// rounds that are open.
+// rounds that are open; at LOCAL_SERIAL they are those of one data centre, so that it is read there (completion.where).
 func (m *Maintainer) evidence(l *match.LookUp, w kind.Level, conditional bool) gocql.Consistency {
 	switch {
 	case conditional && w.Serial != 0:
