@@ -288,6 +288,9 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 		if c == nil || c.Type != x.Type || to.held[k] == nil && !continued && (!n.identifies || !numbered(n.words)) {
 			return nil
 		}
+		if to.held[k] == nil && b.another(*x, to) {
+			return nil
+		}
 		columns[k] = k
 		own = own || to.held[k] == nil
 		outside = outside || src.position(k) < 0
