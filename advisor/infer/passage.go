@@ -288,11 +288,8 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 		if c == nil || c.Type != x.Type || to.held[k] == nil && !continued && (!n.identifies || !numbered(n.words)) {
 			return nil
 		}
-		if to.held[k] == nil && b.another(*x, to) {
-			return nil
-		}
 		columns[k] = k
-		own = own || to.held[k] == nil
+		own = own || to.held[k] == nil && !b.another(*x, to)
 		outside = outside || src.position(k) < 0
 	}
 	if !own || !outside && len(src.schema.PrimaryKey()) == len(to.key) || b.contradicted(src, to, columns) {
