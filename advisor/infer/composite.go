@@ -37,7 +37,7 @@ func (b *modeller) compose(src *source) {
 			found = b.calledAlike(src, to)
 		}
 		for _, r := range found {
-			if r.proof.probability() >= Probable {
+			if r.proof.probability() >= Probable && !to.oneEach(src, r) {
 				b.refer(src, to, r)
 			}
 		}
@@ -52,6 +52,17 @@ func (s *source) composite(from *source) bool {
 // owns tells whether a part of the key is the table's own: what has none is called by its partners, and whoever has those need not mean it.
 func (s *source) owns() bool {
 	return slices.ContainsFunc(s.key, func(k string) bool { return s.held[k] == nil || s.held[k].part != nil })
+}
+
+// oneEach tells whether a table leads with all of its key to another one, of which all of the key would lead back: the seats that are left on a flight are the flight's, and not the flight theirs.
+func (s *source) oneEach(to *source, back referred) bool {
+	covers := func(columns map[string]string, key []string) bool {
+		return !slices.ContainsFunc(key, func(k string) bool { return !slices.Contains(slices.Collect(maps.Values(columns)), k) })
+	}
+	return s != to && covers(back.columns, to.key) && slices.ContainsFunc(s.holding(), func(c string) bool {
+		h := s.held[c]
+		return h.to == to && h.part != nil && covers(h.columns, s.key)
+	})
 }
 
 // refer makes the relationship that columns hold, unless they are those of another one that says more.

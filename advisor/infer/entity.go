@@ -88,7 +88,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	for _, src := range b.sources {
 		key, said := b.ruled.keyOf(src.schema, src.name.String())
 		if src.key = key; !said {
-			src.key = src.findKey()
+			src.key = b.findKey(src)
 		}
 	}
 	for _, src := range b.sources {
@@ -110,7 +110,8 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	each(b.makeEntity, isEntity)
 	each(b.relate, isEntity)
 	b.relateRest(slices.DeleteFunc(slices.Clone(b.sources), func(src *source) bool { return !isEntity(src) }))
-	each(b.compose, isEntity)
+	each(b.compose, func(src *source) bool { return isEntity(src) && src.schema.Counter }) // which are counted of something, and not the other way round
+	each(b.compose, func(src *source) bool { return isEntity(src) && !src.schema.Counter })
 	each(b.composeAlike, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
 	each(b.complete, isView)
@@ -162,7 +163,7 @@ func (b *modeller) collect(s *schema.Schema, stats []schema.Stats) {
 
 // findKey returns the columns that identify a row's entity: the part of the primary key that is named after it, or that has each value
 // once, unless the values seen speak against it; else the whole primary key.
-func (s *source) findKey() []string {
+func (b *modeller) findKey(s *source) []string {
 	primary := s.schema.PrimaryKey()
 	all := make([]string, len(primary))
 	for i, c := range primary {
@@ -177,13 +178,14 @@ func (s *source) findKey() []string {
 			continue
 		}
 		distinct := s.distinct(c.Name)
-		if distinct == 0 && (c.Type == "uuid" || c.Type == "timeuuid") || distinct >= 0.9*s.rows() {
+		if distinct == 0 && (c.Type == "uuid" || c.Type == "timeuuid") && !b.mirrored(s) || distinct >= 0.9*s.rows() {
 			return []string{c.Name}
 		}
 	}
-	// What is last in the primary key was put there to tell rows apart, so it goes first where several columns do.
+	// What is last in the primary key was put there to tell rows apart, so it goes first where several columns do. What the rows are found by, guests by their e-mail address, is
+	// not who they are.
 	for i := len(primary) - 1; i >= 0; i-- {
-		if c := primary[i]; !timelike(c.Type) && s.rows() >= fewRows && s.distinct(c.Name) >= once*s.rows() {
+		if c := primary[i]; !timelike(c.Type) && (identifies(c.Name) || !same(words(c.Name), s.foundBy())) && s.rows() >= fewRows && s.distinct(c.Name) >= once*s.rows() {
 			return []string{c.Name}
 		}
 	}

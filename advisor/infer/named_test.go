@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -139,5 +140,140 @@ func TestPairsOfATenant(t *testing.T) {
 	}
 	if got := held(m); got != "labels task_labels+tasks_by_label tasks" {
 		t.Errorf("%s: %v", got, m.Entities)
+	}
+}
+
+// Pairs that are kept from both sides with other columns on each are one where the two are called after each other's sides, or one of them is and both have as many of each; what is called
+// otherwise, or has other pairs, is not.
+func TestPairsCalledAfterBothSides(t *testing.T) {
+	for _, c := range []struct {
+		name, table string
+		rows        float64
+		owners      int
+		want        string
+	}{
+		{"both", "accounts_by_owner", 5000, 1800, "accounts accounts_by_owner+owners_by_account owners"},
+		{"one, as many of each", "holdings_by_owner", 5000, 1800, "accounts holdings_by_owner+owners_by_account owners"},
+		{"one, fewer owners", "holdings_by_owner", 5000, 1600, "accounts holdings_by_owner owners owners_by_account"},
+		{"fewer", "accounts_by_owner", 4000, 1500, "accounts accounts_by_owner owners owners_by_account"},
+		{"called otherwise", "holdings", 5000, 1800, "accounts holdings owners owners_by_account"},
+	} {
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+			infertest.Table("ks", "accounts", "account_id uuid", "", "label text"), infertest.Table("ks", "owners", "owner_id uuid", "", "name text"),
+			infertest.Table("ks", "owners_by_account", "account_id uuid", "owner_id uuid", "role text"), infertest.Table("ks", c.table, "owner_id uuid", "account_id uuid", "share int")),
+			[]schema.Stats{
+				infertest.Measured("ks", "accounts", 2000, 2000, "account_id 2000 16", "label 1900 9"), infertest.Measured("ks", "owners", 2500, 2500, "owner_id 2500 16", "name 2400 9"),
+				infertest.Measured("ks", "owners_by_account", 5000, 1500, "account_id 1500 16", "owner_id 1800 16", "role 4 9"),
+				infertest.Measured("ks", c.table, c.rows, float64(c.owners), "account_id 1500 16", fmt.Sprintf("owner_id %d 16", c.owners), "share 100 4"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Unmeasured, owners by account and accounts by owner are pairs, not owners that have one account each, and accounts that have one owner. Without the other side they may be.
+func TestBothSidesUnmeasured(t *testing.T) {
+	for _, both := range []bool{true, false} {
+		tables := []schema.Table{
+			infertest.Table("ks", "accounts", "account_id uuid", "", "label text"), infertest.Table("ks", "owners", "owner_id uuid", "", "name text"),
+			infertest.Table("ks", "owners_by_account", "account_id uuid", "owner_id uuid", "role text"),
+		}
+		want := "accounts owners+owners_by_account"
+		if both {
+			tables, want = append(tables, infertest.Table("ks", "accounts_by_owner", "owner_id uuid", "account_id uuid", "share int")), "accounts accounts_by_owner owners owners_by_account"
+		}
+		m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks", tables...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != want {
+			t.Errorf("both %v: %s, want %s (%s)", both, got, want, related(m))
+		}
+	}
+}
+
+// Guests by their e-mail address, which is unique, are guests, who are called by their number in a chain. What is last in a key and no such thing identifies as before.
+func TestFoundByIsNoKey(t *testing.T) {
+	m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), single("ks",
+		infertest.Table("ks", "guests", "chain_code text, guest_no int", "", "name text", "email text"), infertest.Table("ks", "guests_by_email", "chain_code text, email text", "", "guest_no int"),
+		infertest.Table("ks", "goods_by_shelf", "shelf text", "sku text", "price int")),
+		[]schema.Stats{
+			infertest.Measured("ks", "guests", 2500, 2500, "chain_code 15 4", "guest_no 400 4", "name 2400 9", "email 2500 20"),
+			infertest.Measured("ks", "guests_by_email", 2500, 2500, "chain_code 15 4", "email 2500 20", "guest_no 400 4"), infertest.Measured("ks", "goods_by_shelf", 900, 30, "shelf 30 9", "sku 900 9", "price 80 4"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := entity(m, "Guest"); held(m) != "goods_by_shelf guests+guests_by_email" || e == nil || strings.Join(e.Key, " ") != "chain_code guest_no" || strings.Join(entity(m, "Good").Key, " ") != "sku" {
+		t.Errorf("%s: %+v", held(m), m.Entities)
+	}
+}
+
+// The passengers of a booking and its lines, both numbered from one on and written together, are two things, whatever is equal. So are lines and discounts that both have a position, of which
+// there are more; a copy that goes on counting under another name is one.
+func TestNumbersOfTheirOwn(t *testing.T) {
+	for _, c := range []struct {
+		table, number, line string
+		rows                float64
+		want                string
+	}{
+		{"passengers", "passenger_no", "line_no", 6000, "booking_lines passengers"},
+		{"discounts", "position", "position", 8000, "booking_lines discounts"},
+		{"sold", "number", "line_no", 6000, "booking_lines+sold"},
+	} {
+		traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+		one := traffic.Say("INSERT INTO booking_lines (locator, "+c.line+", fare, flight_no) VALUES (?, ?, ?, ?)", 1000, 900, 1)
+		other := traffic.Say("INSERT INTO "+c.table+" (locator, "+c.number+", name) VALUES (?, ?, ?)", 1000, 900, 1)
+		snapshot := traffic.Snapshot()
+		snapshot.Bursts = []burst.Pair{{From: one, To: other, Writes: 1000, Accompanied: 1000, Tried: 1000, Mean: 1, Equal: []burst.Equal{{From: 0, To: 0, Share: 1, Same: true}, {From: 1, To: 1, Share: 1, Same: true}}}}
+		m, err := infer.Infer(snapshot, single("ks",
+			infertest.Table("ks", "booking_lines", "locator text", c.line+" int", "fare int", "flight_no text"), infertest.Table("ks", c.table, "locator text", c.number+" int", "name text")),
+			[]schema.Stats{
+				infertest.Measured("ks", "booking_lines", 6000, 3000, "locator 3000 6", c.line+" 9 4", "fare 500 4", "flight_no 250 6"),
+				infertest.Measured("ks", c.table, c.rows, 3000, "locator 3000 6", c.number+" 9 4", "name 5000 9"),
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := held(m); got != c.want {
+			t.Errorf("%s: %s, want %s", c.table, got, c.want)
+		}
+	}
+}
+
+// What has the channel and the message of pinned messages is of messages, whose key has more: not of those that are pinned.
+func TestCalledAfterAnother(t *testing.T) {
+	s := single("ks",
+		infertest.Table("ks", "channels", "channel_id bigint", "", "name text"), infertest.Table("ks", "messages", "channel_id bigint, bucket int", "message_id bigint", "content text"),
+		infertest.Table("ks", "pinned_messages", "channel_id bigint", "message_id bigint", "pinned_at timestamp"), infertest.Table("ks", "attachments", "channel_id bigint, message_id bigint", "attachment_id bigint", "url text"))
+	m, err := infer.Infer((&infertest.Traffic{Keyspace: "ks", Seconds: 10}).Snapshot(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := related(m); got != "Attachment.channel -> Channel, Message.channel -> Channel, PinnedMessage.channel -> Channel" {
+		t.Errorf("%s", got)
+	}
+}
+
+// What is left on a flight, counted in a table with the flight's key, is the flight's: the flight is not of its counter, too.
+func TestCountersOfWholeKeys(t *testing.T) {
+	s := single("ks", infertest.Table("ks", "flights", "flight_no text, departs date", "", "gate text"), infertest.Table("ks", "seats_left", "flight_no text, departs date", "", "free counter"))
+	s.Keyspaces[0].Tables[1].Counter = true
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	left := traffic.Say("SELECT flight_no, departs, free FROM seats_left WHERE flight_no = ? AND departs = ?", 1000, 900, 1)
+	flight := traffic.Say("SELECT gate FROM flights WHERE flight_no = ? AND departs = ?", 1000, 900, 1)
+	for _, column := range []string{"flight_no", "departs"} {
+		traffic.Feed(left, "seats_left", column, flight, "flights", column, feed.Feed{Executions: 1000, Hits: 1000, Producers: 1000, Followed: 1, PerExecution: 1, Confidence: 1})
+	}
+	m, err := infer.Infer(traffic.Snapshot(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := related(m); got != "SeatsLeft.flight -> Flight" {
+		t.Errorf("%s", got)
 	}
 }

@@ -96,6 +96,29 @@ func (b *modeller) apiece(src *source, c schema.Column, to *source) bool {
 	return endsIn(src.noun, of) && endsIn(to.noun, of) && !endsIn(src.noun, to.noun) && !endsIn(to.noun, src.noun)
 }
 
+// another tells whether a column of a table's key is called after another table, of whose key, of several columns, it is a part: what has a channel_id and a message_id, as pinned_messages do,
+// is of messages, and not of those that are pinned.
+func (b *modeller) another(c schema.Column, to *source) bool {
+	of := b.name(c.Name).subject
+	return len(of) > 0 && !to.called(of) && slices.ContainsFunc(b.owners(c.Name), func(x *source) bool {
+		return x.name.keyspace == to.name.keyspace && len(x.key) > 1 && x.keyed(c.Name)
+	})
+}
+
+// owners are the tables that a column of theirs is called after.
+func (b *modeller) owners(column string) []*source {
+	n := b.name(column)
+	if !n.sought {
+		n.sought = true
+		for _, x := range b.sources {
+			if x.schema.Column(column) != nil && x.called(n.subject) {
+				n.owners = append(n.owners, x)
+			}
+		}
+	}
+	return n.owners
+}
+
 // nearest is the target that a person would take of those that are equally probable by their names: the one that is called after the column, as items are of those with a key item_id;
 // else the one of the table's own area, as billing_addresses are for billing_invoices. nil if there is none, several, or if values say something of one.
 func (b *modeller) nearest(src *source, c schema.Column, list []target) *target {

@@ -289,7 +289,7 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 			return nil
 		}
 		columns[k] = k
-		own = own || to.held[k] == nil
+		own = own || to.held[k] == nil && !b.another(*x, to)
 		outside = outside || src.position(k) < 0
 	}
 	if !own || !outside && len(src.schema.PrimaryKey()) == len(to.key) || b.contradicted(src, to, columns) {

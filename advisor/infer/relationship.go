@@ -210,13 +210,15 @@ func (b *modeller) tells(name string) bool {
 type columnNamed struct {
 	words, subject    []string
 	identifies, tells bool
+	owners            []*source // see there
+	sought            bool
 }
 
 // name takes a column's name apart, once.
 func (b *modeller) name(column string) *columnNamed {
 	n := b.names[column]
 	if n == nil {
-		n = &columnNamed{words(column), subject(column), identifies(column), b.tells(column)}
+		n = &columnNamed{words: words(column), subject: subject(column), identifies: identifies(column), tells: b.tells(column)}
 		b.names[column] = n
 	}
 	return n
