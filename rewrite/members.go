@@ -152,14 +152,14 @@ func (e *Engine) learn() {
 		}
 		a.holds.Add(1)
 		guard.In(&e.wait, guard.Migrations, func() {
-			for {
+			for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
 				err := n.Learn(e.life)
 				if err == nil || !a.reliance.here.Load() { // or it is begun again when something does
 					a.holds.Add(-1)
 					return
 				}
 				e.log.Warn("what other members noted could not be read, so nothing is answered by a change here", "change_id", a.id, "err", err)
-				if sleepFor(e.open, time.Second) != nil {
+				if sleepFor(e.open, wait) != nil {
 					return
 				}
 			}

@@ -16,13 +16,43 @@ import (
 //
 // So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a sweep finds missing.
 
-// mostOwed bounds them, of all look-ups.
-const mostOwed = 10000
+// owedBytes bounds them, of all look-ups: of rows whose keys and values have 50 bytes that is 100,000.
+const owedBytes = 16 << 20
 
 type owed struct {
 	putting sync.Mutex // by one at a time: who finds none owed may rely on that
 	mu      sync.Mutex
 	entries []*entry
+	bytes   int // of them
+}
+
+// keep keeps entries, as many as may be.
+func (o *owed) keep(entries ...*entry) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range entries {
+		if size := e.bytes(); o.bytes+size <= owedBytes {
+			o.entries, o.bytes = append(o.entries, e), o.bytes+size
+		}
+	}
+}
+
+// take takes all.
+func (o *owed) take() []*entry {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.entries
+	o.entries, o.bytes = nil, 0
+	return all
+}
+
+// bytes is about what an entry takes in memory.
+func (e *entry) bytes() int {
+	n := 128 + len(e.value)
+	for _, k := range e.key {
+		n += 24 + len(k)
+	}
+	return n
 }
 
 // owe has the entry of a write be put that was not, or of which that is not known.
@@ -30,43 +60,57 @@ func (m *Maintainer) owe(x *Change) {
 	if x.entry == nil { // nobody tried
 		m.prepare(x)
 	}
-	m.owed.mu.Lock()
-	defer m.owed.mu.Unlock()
-	if len(m.owed.entries) < mostOwed {
-		m.owed.entries = append(m.owed.entries, x.entry)
-	}
+	m.owed.keep(x.entry)
 }
 
 // PutOwed puts the entries of a look-up that are owed. It is called before a pass.
 func (m *Maintainer) PutOwed(ctx context.Context, l *match.LookUp) error {
-	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
-	defer cancel()
 	m.owed.putting.Lock()
 	defer m.owed.putting.Unlock()
-	m.owed.mu.Lock()
-	all := m.owed.entries
-	m.owed.entries = nil
-	m.owed.mu.Unlock()
-	var left []*entry
-	var mu sync.Mutex
-	err := m.each(len(all), func(i int) error {
-		e, err := all[i], error(nil)
-		own := e.lookup.LookUpName() == l.LookUpName()
-		if own {
-			_, err = m.Session.Query(ctx, m.put(e, m.everywhere(l)))
-		}
-		if !own || exec.Down(err) {
+	var (
+		all  = m.owed.take()
+		mu   sync.Mutex
+		left []*entry
+		down error // what keeps them away: then the others need not be tried
+	)
+	_ = m.each(len(all), func(i int) error {
+		mu.Lock()
+		stop := down != nil
+		mu.Unlock()
+		e := all[i]
+		if stop || e.lookup.LookUpName() != l.LookUpName() {
 			mu.Lock()
+			defer mu.Unlock()
 			left = append(left, e)
-			mu.Unlock()
+			return nil
 		}
-		return err
+		everywhere, err := m.putOwed(ctx, l, e)
+		mu.Lock()
+		defer mu.Unlock()
+		if exec.Down(err) { // what Cassandra refuses it will refuse again
+			down = err
+		}
+		if exec.Down(err) || !everywhere {
+			left = append(left, e)
+		}
+		return nil
 	})
-	m.owed.mu.Lock()
-	m.owed.entries = append(m.owed.entries, left...)
-	m.owed.mu.Unlock()
-	if exec.Down(err) { // what Cassandra refuses it will refuse again
-		return fmt.Errorf("write an entry of %s that is owed: %w", l.LookUpName(), err)
+	m.owed.keep(left...)
+	if down != nil {
+		return fmt.Errorf("write an entry of %s that is owed: %w", l.LookUpName(), down)
 	}
 	return nil
+}
+
+// putOwed puts an entry. Where a whole data centre is down the others do not wait for it; it is put there before a later pass.
+func (m *Maintainer) putOwed(ctx context.Context, l *match.LookUp, e *entry) (everywhere bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
+	defer cancel()
+	level := m.everywhere(l)
+	_, err = m.Session.Query(ctx, m.put(e, level))
+	if level == m.settings.Consistency || !exec.Down(err) {
+		return true, err
+	}
+	_, err = m.Session.Query(ctx, m.put(e, m.settings.Consistency))
+	return false, err
 }

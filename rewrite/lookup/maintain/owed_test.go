@@ -53,3 +53,46 @@ func TestOwed(t *testing.T) {
 		t.Error("what is refused is owed for ever")
 	}
 }
+
+// What is owed takes so much memory and no more, and the order of what can be put and what is refused does not matter.
+func TestOwedIsBounded(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	large := make([]byte, owedBytes/8)
+	for range 20 {
+		b.m.owe(b.change(string(large)))
+	}
+	if n := len(b.m.owed.entries); n != 7 || b.m.owed.bytes > owedBytes {
+		t.Errorf("%d entries of %d bytes", n, b.m.owed.bytes)
+	}
+	b.must(b.m.PutOwed(t.Context(), b.lookup(b.db.Schema().Table("k", "t"), "w")))
+	if n := len(b.m.owed.entries); n != 7 {
+		t.Errorf("%d are left of 7 that are another's", n)
+	}
+	b.m.owed.take()
+	b.m.owe(b.change("a"))
+	if len(b.m.owed.entries) != 1 {
+		t.Error("the room of what was put is not given back")
+	}
+}
+
+// A data centre that is down keeps the others from nothing, and is put what it is owed once it is there.
+func TestOwedWhereADataCentreIsDown(t *testing.T) {
+	b := setup(t, Settings{}, nil)
+	b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3", "dc2": "3", "dc3": "3"})
+	b.m.owe(b.change("a"))
+	b.db.Before.Set(func(_ context.Context, q exec.Query) error {
+		if q.Consistency == gocql.EachQuorum {
+			return exectest.Timeout
+		}
+		return nil
+	})
+	b.must(b.m.PutOwed(t.Context(), b.l))
+	if b.entries("a") != 1 || len(b.m.owed.entries) != 1 {
+		t.Errorf("%d entries, %d owed", b.entries("a"), len(b.m.owed.entries))
+	}
+	b.db.Before.Clear()
+	b.must(b.m.PutOwed(t.Context(), b.l))
+	if len(b.m.owed.entries) != 0 {
+		t.Error("it is owed still")
+	}
+}
