@@ -67,8 +67,8 @@ type Noting interface {
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived
-	// Spark writes the PySpark script that fills the tables of a change. An error wraps ErrNoBulk if none can.
-	Spark(change string, write gocql.Consistency) (string, error)
+	// Spark writes the PySpark script that fills the tables of a change as Helenus would. An error wraps ErrNoBulk if none can.
+	Spark(change string, how Filling) (string, error)
 }
 
 // ErrNoBulk says that a change can not be filled by anybody else.

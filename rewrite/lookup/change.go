@@ -214,8 +214,8 @@ func (l *Fitted) Learn(ctx context.Context) error {
 }
 
 // Spark implements kind.Bulk.
-func (l *Fitted) Spark(change string, write gocql.Consistency) (string, error) {
-	return bulk.Spark(change, l.LookUp, l.runner.Maintainer.CellEntry(), write)
+func (l *Fitted) Spark(change string, how kind.Filling) (string, error) {
+	return bulk.Spark(change, l.LookUp, l.runner.Maintainer.CellEntry(), how)
 }
 
 // Watched implements kind.Rechecker.

@@ -23,7 +23,7 @@ func (r *run) fillable(fill string) error {
 	if !ok {
 		return fmt.Errorf("%w: there is no script for its kind", kind.ErrNoBulk)
 	}
-	_, err := b.Spark(r.id, 0)
+	_, err := b.Spark(r.id, kind.Filling{})
 	return err
 }
 
@@ -54,7 +54,7 @@ func (m *Manager) Spark(id string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%w: there is no script for its kind", kind.ErrNoBulk)
 	}
-	return b.Spark(id, m.settings.Write)
+	return b.Spark(id, m.filling(&have))
 }
 
 // Filled takes note that somebody else has filled the table of a change: it is verified next.

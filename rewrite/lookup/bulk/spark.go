@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gocql/gocql"
-
 	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/lookup/maintain"
@@ -18,24 +16,25 @@ import (
 
 // job is what a script is told of a look-up.
 type job struct {
-	Change      string            `json:"change"`
-	Base        table             `json:"base"`
-	LookUp      table             `json:"look_up"`
-	Column      string            `json:"column"`
-	Text        bool              `json:"text"` // the column's values may have any length
-	Key         []string          `json:"key"`
-	Fixed       int               `json:"fixed_key_bytes"` // of the key's columns that have one length
-	Varying     []string          `json:"varying_key"`     // its others
-	Own         map[string]string `json:"own"`             // names of the look-up's own columns
-	Stamped     int               `json:"entry_kind"`
-	ID          int               `json:"entry_id"`
-	Margin      int64             `json:"margin_seconds"`
-	Expires     bool              `json:"entries_expire"`
-	MaxTTL      int64             `json:"max_ttl"`
-	LastSecond  int64             `json:"last_second"`
-	MaxValue    int               `json:"max_value_bytes"`
-	MaxKey      int               `json:"max_key_bytes"`
-	Consistency string            `json:"write_consistency"`
+	Change     string            `json:"change"`
+	Base       table             `json:"base"`
+	LookUp     table             `json:"look_up"`
+	Column     string            `json:"column"`
+	Text       bool              `json:"text"` // the column's values may have any length
+	Key        []string          `json:"key"`
+	Fixed      int               `json:"fixed_key_bytes"` // of the key's columns that have one length
+	Varying    []string          `json:"varying_key"`     // its others
+	Own        map[string]string `json:"own"`             // names of the look-up's own columns
+	Stamped    int               `json:"entry_kind"`
+	ID         int               `json:"entry_id"`
+	Margin     int64             `json:"margin_seconds"`
+	Expires    bool              `json:"entries_expire"`
+	MaxTTL     int64             `json:"max_ttl"`
+	LastSecond int64             `json:"last_second"`
+	MaxValue   int               `json:"max_value_bytes"`
+	MaxKey     int               `json:"max_key_bytes"`
+	Read       string            `json:"read_consistency"`
+	Write      string            `json:"write_consistency"`
 }
 
 type table struct {
@@ -56,12 +55,12 @@ var script string
 const here = "JOB = {}\n"
 
 // Spark writes the PySpark script that fills the look-up of a change. An error wraps kind.ErrNoBulk if it can not.
-func Spark(change string, l *match.LookUp, e maintain.CellEntry, write gocql.Consistency) (string, error) {
+func Spark(change string, l *match.LookUp, e maintain.CellEntry, how kind.Filling) (string, error) {
 	j := job{
 		Change: change, Base: table{l.Keyspace, l.Rewrite.Base}, LookUp: table{l.Rewrite.Home(), l.Table}, Column: l.By.Name,
 		Own:     map[string]string{"kind": l.EntryKind, "id": l.EntryID, "written": l.Written},
 		Stamped: int(e.Kind), ID: e.ID, Margin: int64(e.Margin / time.Second), Expires: l.Base.DefaultTTL == 0, MaxTTL: e.MaxTTL, LastSecond: e.LastSecond,
-		MaxValue: match.MaxValue, MaxKey: match.MaxEntryKey, Consistency: write.String(),
+		MaxValue: match.MaxValue, MaxKey: match.MaxEntryKey, Read: how.Read.String(), Write: how.Write.String(),
 	}
 	for _, c := range append([]schema.Column{l.By}, l.Key...) {
 		n, known := lengths[c.Type]

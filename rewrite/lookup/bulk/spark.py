@@ -101,7 +101,7 @@ def main():
         SparkSession.builder.appName("helenus bulk " + JOB["change"])
         .config("spark.sql.extensions", "com.datastax.spark.connector.CassandraSparkExtensions")
         .config("spark.sql.caseSensitive", "true")
-        .config("spark.cassandra.input.consistency.level", "QUORUM")
+        .config("spark.cassandra.input.consistency.level", JOB["read_consistency"])
         .config("spark.cassandra.output.consistency.level", JOB["write_consistency"])
         .getOrCreate()
     )

@@ -42,7 +42,7 @@ func lookUp(t *testing.T, change func(*schema.Table)) *match.LookUp {
 func written(t *testing.T, l *match.LookUp) (text string, told map[string]any) {
 	t.Helper()
 	entry := maintain.New(maintain.Parts{}, maintain.Settings{}).CellEntry()
-	text, err := Spark("r-1", l, entry, gocql.All)
+	text, err := Spark("r-1", l, entry, kind.Filling{Read: gocql.EachQuorum, Write: gocql.All})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestSpark(t *testing.T) {
 		"column": "customer", "text": true, "key": []any{"day", "place", "at"}, "fixed_key_bytes": 20.0,
 		"varying_key": []any{"place"}, "own": map[string]any{"kind": "entry_kind", "id": "entry_id", "written": "written"}, "entry_kind": 0.0, "entry_id": 0.0,
 		"margin_seconds": time.Hour.Seconds(), "entries_expire": true, "max_ttl": 630720000.0, "last_second": 2147440446.0, "max_value_bytes": 65535.0, "max_key_bytes": 65526.0,
-		"write_consistency": "ALL",
+		"read_consistency": "EACH_QUORUM", "write_consistency": "ALL",
 	}
 	if !reflect.DeepEqual(told, want) {
 		t.Errorf("told\n%v\nwant\n%v", told, want)
@@ -103,7 +103,7 @@ func TestNoSpark(t *testing.T) {
 		base.Columns = append([]schema.Column(nil), l.Base.Columns...)
 		change(&base)
 		l.Base, l.By, l.Key = &base, base.Columns[3], base.PrimaryKey()
-		if _, err := Spark("r-1", l, maintain.CellEntry{}, gocql.All); !errors.Is(err, kind.ErrNoBulk) {
+		if _, err := Spark("r-1", l, maintain.CellEntry{}, kind.Filling{}); !errors.Is(err, kind.ErrNoBulk) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
