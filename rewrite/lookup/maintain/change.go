@@ -236,7 +236,7 @@ func (m *Maintainer) Run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case c := <-m.queue:
-					_ = guard.Do(guard.Maintainer, func() error { m.complete(ctx, c); return nil })
+					_ = guard.Do(guard.Maintainer, func() error { m.complete(ctx, c); m.settleLeft(ctx); return nil })
 				}
 			}
 		})

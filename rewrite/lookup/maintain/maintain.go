@@ -80,6 +80,7 @@ type Maintainer struct {
 	counts   counts
 	own      own
 	owed     owed
+	leftover atomic.Bool // pending rows of answered writes were left
 	visits   visits
 
 	pendingLock sync.Mutex // guards the writing of pending

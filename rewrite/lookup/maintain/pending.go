@@ -43,6 +43,7 @@ type pendingRow struct {
 	over gocql.Consistency // its write was answered: what became of it is seen at this level, in dataCentre, without waiting; 0: it was not
 
 	dataCentre string
+	lookUp     *match.LookUp
 }
 
 // pendingRows are those of one look-up. The list is replaced, not changed.
@@ -145,11 +146,47 @@ func (m *Maintainer) leave(u *Unknown, over gocql.Consistency) {
 		for i := range list {
 			if slices.ContainsFunc(u.rows, func(r pendingRow) bool { return r.id == list[i].id }) {
 				list[i].left, list[i].seen = true, m.visits.now(m.Uptime)
-				list[i].over, list[i].dataCentre = over, u.dataCentre
+				list[i].over, list[i].dataCentre, list[i].lookUp = over, u.dataCentre, u.LookUp
 			}
 		}
 		return list
 	})
+	if over != 0 {
+		m.leftover.Store(true)
+	}
+}
+
+// settleLeft settles rows of answered writes that could not be settled when those were answered. Sweeps do, too, but those of a fleet are its leader's, which does not know what was answered here.
+func (m *Maintainer) settleLeft(ctx context.Context) {
+	if !m.leftover.CompareAndSwap(true, false) {
+		return
+	}
+	m.pending.Range(func(_, have any) bool {
+		list := have.(*pendingRows).list.Load()
+		if list == nil {
+			return true
+		}
+		for _, r := range *list {
+			if r.over == 0 {
+				continue
+			}
+			if err := m.settleRow(ctx, r.lookUp, r, r.over); exec.Down(err) { // what is refused is left to the sweeps
+				m.leftover.Store(true)
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// settleRow puts the entry of a pending row as the base shows it at a level, and takes the row off.
+func (m *Maintainer) settleRow(ctx context.Context, l *match.LookUp, r pendingRow, level gocql.Consistency) error {
+	ctx, cancel := context.WithTimeout(exec.In(ctx, r.dataCentre), m.settings.Timeout)
+	defer cancel()
+	if err := m.stand(ctx, l, r, level, m.everywhere(l)); err != nil {
+		return err
+	}
+	return m.dropPending(ctx, l, r)
 }
 
 // known writes the entries of what a write made of its rows, which are then no longer pending.
@@ -255,11 +292,7 @@ func (m *Maintainer) SweepPending(ctx context.Context, l *match.LookUp) {
 		if !r.left || level == 0 {
 			continue
 		}
-		err := m.stand(exec.In(ctx, r.dataCentre), l, r, level, m.everywhere(l))
-		if err == nil {
-			err = m.dropPending(ctx, l, r)
-		}
-		if err != nil { // it can wait, as for a replica that is down: until then it is a candidate
+		if err := m.settleRow(ctx, l, r, level); err != nil { // it can wait, as for a replica that is down: until then it is a candidate
 			m.Log.Debug("a row whose value was not known could not be settled; the next sweep will", "table", l.LookUpName(), "err", err)
 		}
 	}

@@ -194,6 +194,42 @@ func TestPendingRowsOfAnsweredWritesAreSwept(t *testing.T) {
 	}
 }
 
+// Where nobody sweeps, at a member that does not lead, they are settled along with the next write that is answered; those that Cassandra refuses are not tried again and again.
+func TestPendingRowsOfAnsweredWritesAreSettledWithLaterOnes(t *testing.T) {
+	b := setup(t, Settings{Queue: 1}, nil)
+	ctx := context.Background()
+	refuse := false
+	b.db.Before.Set(func(_ context.Context, q exec.Query) error {
+		if refuse && strings.HasPrefix(q.Text, "SELECT") {
+			return exectest.Refuse("it may not")
+		}
+		return nil
+	})
+	write := func(n int) {
+		t.Helper()
+		for range n {
+			u := &Unknown{LookUp: b.l, Keys: [][][]byte{{[]byte("p")}}}
+			b.must(b.m.BeginUnknown(ctx, u, gocql.One))
+			b.m.EndUnknown(u, kind.Applied, kind.Level{Consistency: gocql.One})
+		}
+	}
+	write(3)
+	for len(b.m.queue) > 0 {
+		b.m.complete(ctx, <-b.m.queue)
+	}
+	b.m.settleLeft(ctx)
+	if keys, _ := b.m.Candidates(b.l); len(keys) != 0 || b.m.leftover.Load() {
+		t.Errorf("%d candidates", len(keys))
+	}
+	refuse = true
+	write(2)
+	b.m.complete(ctx, <-b.m.queue)
+	b.m.settleLeft(ctx)
+	if keys, _ := b.m.Candidates(b.l); len(keys) == 0 || b.m.leftover.Load() {
+		t.Errorf("%d candidates; tried again: %v", len(keys), b.m.leftover.Load())
+	}
+}
+
 // blind is a session that sees nothing of what was noted.
 type blind struct{ exec.Session }
 
