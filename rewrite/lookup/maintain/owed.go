@@ -26,13 +26,15 @@ type owed struct {
 	bytes   int // of them
 }
 
-// keep keeps entries, as many as may be.
+// keep keeps entries. Where they are too many the first go: of a change that was dropped meanwhile nobody puts them.
 func (o *owed) keep(entries ...*entry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range entries {
-		if size := e.bytes(); o.bytes+size <= owedBytes {
-			o.entries, o.bytes = append(o.entries, e), o.bytes+size
+		o.entries, o.bytes = append(o.entries, e), o.bytes+e.bytes()
+		for o.bytes > owedBytes {
+			o.bytes -= o.entries[0].bytes()
+			o.entries = o.entries[1:]
 		}
 	}
 }

@@ -68,6 +68,10 @@ func TestOwedIsBounded(t *testing.T) {
 	if n := len(b.m.owed.entries); n != 7 {
 		t.Errorf("%d are left of 7 that are another's", n)
 	}
+	b.m.owe(b.change("latest"))
+	if last := b.m.owed.entries[len(b.m.owed.entries)-1]; string(last.value) != "latest" || b.m.owed.bytes > owedBytes {
+		t.Errorf("%.10q is the last of %d bytes", last.value, b.m.owed.bytes)
+	}
 	b.m.owed.take()
 	b.m.owe(b.change("a"))
 	if len(b.m.owed.entries) != 1 {
