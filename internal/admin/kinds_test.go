@@ -104,7 +104,7 @@ func TestAnotherKind(t *testing.T) {
 		t.Fatalf("not %s: %+v", state, m)
 	}
 	until(migrate.Serving, false)
-	if m.Title != advice[0].Title || m.ByReads != 1 {
+	if m.Title != advice[0].Title || m.ByReads < 1 {
 		t.Errorf("%+v", m)
 	}
 	if unaware := boot(kinds.All(kinds.Settings{})).Migrations()[0]; unaware.State != migrate.Suspended || !strings.Contains(unaware.Reason, `no kind of change "other-text"`) {
