@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/kind"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
@@ -159,7 +160,7 @@ func (e *Engine) learn() {
 					return
 				}
 				e.log.Warn("what other members noted could not be read, so nothing is answered by a change here", "change_id", a.id, "err", err)
-				if sleepFor(e.open, wait) != nil {
+				if sleep.For(e.open, wait) != nil {
 					return
 				}
 			}
@@ -177,7 +178,7 @@ func (e *Engine) Unsaved() int { return e.manager.Backlog() + int(e.unsaved.Load
 
 // Settle waits until all orders that are in force here, or owed, are stored, and returns how many are not when the context ends.
 func (e *Engine) Settle(ctx context.Context) int {
-	for e.Unsaved() > 0 && sleepFor(ctx, 20*time.Millisecond) == nil {
+	for e.Unsaved() > 0 && sleep.For(ctx, 20*time.Millisecond) == nil {
 		continue
 	}
 	return e.Unsaved()

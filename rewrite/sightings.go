@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/capture/store"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -173,7 +174,7 @@ func (e *Engine) sample(ctx context.Context) {
 		if e.keepsSightings() && e.sightings.due(e.options.Now()) {
 			e.saveSightings(ctx)
 		}
-		if err := sleepFor(ctx, wait); err != nil {
+		if err := sleep.For(ctx, wait); err != nil {
 			if e.keepsSightings() {
 				e.saveSightings(ctx)
 			}
@@ -185,18 +186,6 @@ func (e *Engine) sample(ctx context.Context) {
 // keepsSightings: all members of a fleet look, and see the same; one of them stores it.
 func (e *Engine) keepsSightings() bool {
 	return e.options.Members == nil || e.options.Members.Leads()
-}
-
-// sleepFor waits until a time has passed, or the context has ended, which is then its error.
-func sleepFor(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // saveSightings saves what is remembered, also at the end.

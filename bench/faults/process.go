@@ -11,6 +11,7 @@ import (
 
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/fleet"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/exec"
@@ -60,13 +61,13 @@ func newProcess(w *memory, slot, n int) *process {
 // begin reads the state and joins, as a process does before it takes requests; it is tried until it succeeds, or the process is killed.
 func (p *process) begin() error {
 	for p.engine.Restore(p.life) != nil {
-		if err := rest(p.life, 500*time.Millisecond); err != nil {
+		if err := sleep.For(p.life, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	alone, err := p.member.Join(p.life)
 	for err == nil && alone && p.engine.ReverifyAll(p.life, "alone") != nil {
-		err = rest(p.life, 500*time.Millisecond)
+		err = sleep.For(p.life, 500*time.Millisecond)
 	}
 	if err != nil {
 		return err
@@ -78,17 +79,6 @@ func (p *process) begin() error {
 		p.engine.Close(p.life)
 	})
 	return nil
-}
-
-func rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // die is kill -9: nothing of the process happens any more.
@@ -399,7 +389,7 @@ func (l *dataLink) step(ctx context.Context, q exec.Query, do func() error) erro
 	w := l.p.w
 	name := fmt.Sprintf("%d %.60s %q", l.p.slot, q.Text, q.Values)
 	draw := w.draw(name)
-	if err := rest(ctx, latency(draw)); err != nil {
+	if err := sleep.For(ctx, latency(draw)); err != nil {
 		return err
 	}
 	writes := !reads(q) && q.Text != ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 )
 
@@ -27,7 +28,7 @@ func (l *stateLink) step(ctx context.Context, name string, writes, slow bool, do
 	w := l.p.w
 	draw := w.draw("state " + l.p.member.ID() + " " + name)
 	if slow {
-		if err := rest(ctx, latency(draw)); err != nil {
+		if err := sleep.For(ctx, latency(draw)); err != nil {
 			return err
 		}
 	}
@@ -60,7 +61,7 @@ func (l *stateLink) step(ctx context.Context, name string, writes, slow bool, do
 			w.loses(lost>>8, func() { _ = do() })
 		}
 		if slow && lost>>4%2 == 0 { // a connection that is gone is noticed at once, an answer that does not come is waited for
-			if err := rest(ctx, 5*time.Second); err != nil {
+			if err := sleep.For(ctx, 5*time.Second); err != nil {
 				return err
 			}
 		}

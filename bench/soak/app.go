@@ -10,6 +10,7 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/twintest"
 )
 
@@ -289,6 +290,6 @@ func (r *reader) work(ctx context.Context) {
 			r.w.counts.wrong.Add(1)
 			r.w.note("%s: %s (%v %s), of the base %s", s.Values[0].Contents, g, got.Code, got.Message, w)
 		}
-		pause(ctx, 20*time.Millisecond)
+		_ = sleep.For(ctx, 20*time.Millisecond)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
 	"github.com/helenus-db/helenus/internal/child"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/twintest"
 )
 
@@ -230,7 +231,7 @@ func (w *world) approve(ctx context.Context) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("%d of %d look-ups were advised: %+v", len(w.ids), len(twintest.LookUps), advice)
 		}
-		if !pause(ctx, time.Second) {
+		if sleep.For(ctx, time.Second) != nil {
 			return ctx.Err()
 		}
 	}
@@ -281,7 +282,7 @@ func (w *world) await(ctx context.Context, state string, patience time.Duration)
 		if time.Now().After(end) {
 			return fmt.Errorf("after %s not all changes are %s: %+v %w", patience, state, list, err)
 		}
-		if !pause(ctx, 200*time.Millisecond) {
+		if sleep.For(ctx, 200*time.Millisecond) != nil {
 			return ctx.Err()
 		}
 	}
@@ -290,7 +291,7 @@ func (w *world) await(ctx context.Context, state string, patience time.Duration)
 // stepClock sets helenus's clock anew every few seconds.
 func (w *world) stepClock(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(w.seed, 1)) //nolint:gosec // seeded on purpose
-	for pause(ctx, time.Duration(500+random.IntN(4500))*time.Millisecond) {
+	for sleep.For(ctx, time.Duration(500+random.IntN(4500))*time.Millisecond) == nil {
 		by := time.Duration(random.IntN(60_000)-30_000) * time.Millisecond
 		if err := os.WriteFile(w.clockFile(), []byte(by.String()), 0o600); err != nil {
 			return err
@@ -302,7 +303,7 @@ func (w *world) stepClock(ctx context.Context) error {
 
 // killHelenus kills it as a crash does, and starts it again.
 func (w *world) killHelenus(ctx context.Context) error {
-	for pause(ctx, w.kill) {
+	for sleep.For(ctx, w.kill) == nil {
 		w.sample(ctx)
 		w.helenus.Kill()
 		<-w.helenus.Done()
@@ -317,7 +318,7 @@ func (w *world) killHelenus(ctx context.Context) error {
 // stopCassandra kills the node and starts it again on its data, as often as was asked, evenly.
 func (w *world) stopCassandra(ctx context.Context) error {
 	for range w.stops {
-		if !pause(ctx, w.length/time.Duration(w.stops+1)) {
+		if sleep.For(ctx, w.length/time.Duration(w.stops+1)) != nil {
 			return nil
 		}
 		node := w.cluster.Node(0)
@@ -332,7 +333,7 @@ func (w *world) stopCassandra(ctx context.Context) error {
 // attend is the person who looks now and then, and resumes what was suspended, or failed where that can be resumed.
 func (w *world) attend(ctx context.Context) error {
 	failed := map[string]bool{}
-	for pause(ctx, time.Second) {
+	for sleep.For(ctx, time.Second) == nil {
 		w.sample(ctx)
 		list, err := w.changes(ctx)
 		if err != nil {
@@ -385,15 +386,5 @@ func (w *world) sample(ctx context.Context) {
 func (w *world) stop() {
 	if w.helenus != nil {
 		w.helenus.Stop(15 * time.Second)
-	}
-}
-
-// pause waits; false if ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

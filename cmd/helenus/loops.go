@@ -12,6 +12,7 @@ import (
 	"github.com/helenus-db/helenus/capture/tracer"
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // retryEvery is how soon what failed is tried again, measureEvery how often the tables are measured, measureNew how often those are that
@@ -55,16 +56,6 @@ func (h *helenus) serveAdmin(ctx context.Context) {
 	}
 }
 
-// pause waits; false if ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
-
 // lookAgain is after what times the schema is read again after an event: the node that was asked may not have had it yet.
 var lookAgain = []time.Duration{2 * time.Second, 10 * time.Second}
 
@@ -90,7 +81,7 @@ func (h *helenus) follow(ctx context.Context) {
 				break
 			}
 			h.log.Warn("schema not read; trying again", "error", err)
-			if !pause(ctx, retryEvery) {
+			if sleep.For(ctx, retryEvery) != nil {
 				return
 			}
 		}
@@ -112,7 +103,7 @@ func (h *helenus) measure(ctx context.Context) {
 				h.log.Warn("some tables were not measured", "error", err)
 			}
 		}
-		if !pause(ctx, wait) {
+		if sleep.For(ctx, wait) != nil {
 			return
 		}
 	}
@@ -121,7 +112,7 @@ func (h *helenus) measure(ctx context.Context) {
 // advise waits for the first statistics, so that the first advice does not rest on assumptions.
 func (h *helenus) advise(ctx context.Context) {
 	for range 30 {
-		if h.live.Statistics() != nil || !pause(ctx, retryEvery) {
+		if h.live.Statistics() != nil || sleep.For(ctx, retryEvery) != nil {
 			break
 		}
 	}
@@ -132,7 +123,7 @@ func (h *helenus) advise(ctx context.Context) {
 func (h *helenus) remember(ctx context.Context) {
 	for {
 		_ = h.history.Tick(ctx) // it has logged it
-		if !pause(ctx, h.settings.SnapshotsEvery) {
+		if sleep.For(ctx, h.settings.SnapshotsEvery) != nil {
 			return
 		}
 	}

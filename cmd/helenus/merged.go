@@ -12,6 +12,7 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // A fleet learns as one process would that all traffic goes through: capture/merged puts together what its members learned, by way of the state.
@@ -76,7 +77,7 @@ func (h *helenus) exchangeHours(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	for wait := retryEvery; pause(ctx, wait); wait = exchangeHoursEvery {
+	for wait := retryEvery; sleep.For(ctx, wait) == nil; wait = exchangeHoursEvery {
 		left, taken, err := h.history.Exchange(ctx, knownHours{h.shared}, h.process)
 		if err != nil && ctx.Err() == nil {
 			h.log.Warn("the history of hours could not be exchanged with the other members; it is tried again", "after", exchangeHoursEvery, "err", err)

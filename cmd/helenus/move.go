@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/fleet"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/internal/words"
 )
 
@@ -211,7 +212,7 @@ func (m *mover) nobodyRuns(ctx context.Context, shared *keyspace.Store) error {
 		return err
 	}
 	m.say(fmt.Sprintf("On the register: %s; looking for %v whether they run.", words.Plural(len(members), "member", "members"), watchFor))
-	if !pause(ctx, watchFor) {
+	if sleep.For(ctx, watchFor) != nil {
 		return ctx.Err()
 	}
 	after, err := shared.Beats(ctx)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // What the service manager is told (sd_notify(3)), if there is one: NOTIFY_SOCKET says so.
@@ -37,7 +39,7 @@ func (h *helenus) watchdog(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	for pause(ctx, max(within/perWatchdog, time.Millisecond)) {
+	for sleep.For(ctx, max(within/perWatchdog, time.Millisecond)) == nil {
 		_ = h.server.Stats() // waits for the locks of the relay, and of the rules below: whoever holds one for good is stuck
 		_ = h.engine.Bypassed()
 		h.notify(daemon.SdNotifyWatchdog)

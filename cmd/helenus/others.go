@@ -15,6 +15,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/proxy/wire"
 	"github.com/helenus-db/helenus/rewrite"
 )
@@ -70,7 +71,7 @@ func (o *onlookers) look(ctx context.Context, own string) rewrite.Others {
 	found := sorted(all, own, o.mine, unseen)
 	replaced := o.ours == nil && slices.ContainsFunc(found.Helenus, func(p rewrite.Peer) bool { return p.Owner == own })
 	starting := o.ours != nil && o.role != "" && slices.ContainsFunc(found.Clients, func(p rewrite.Peer) bool { return p.User == o.role })
-	if !replaced && !starting || !pause(ctx, o.grace) {
+	if !replaced && !starting || sleep.For(ctx, o.grace) != nil {
 		return found
 	}
 	all, unseen = o.everybody(ctx) // the process that this one took over from may have been listed still, and a member that started says by now who it is

@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/keyspace"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/internal/words"
 	"github.com/helenus-db/helenus/rewrite"
 	"github.com/helenus-db/helenus/rewrite/gain"
@@ -135,7 +136,7 @@ func (h *helenus) patiently(ctx context.Context, do func() error) error {
 			h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again each second. It wants a majority of the keyspace's copies: are its nodes up?",
 				"keyspace", h.settings.StateKeyspace, "error", err)
 		}
-		if !pause(ctx, retryEvery) {
+		if sleep.For(ctx, retryEvery) != nil {
 			return ctx.Err()
 		}
 	}
@@ -215,7 +216,7 @@ func (h *helenus) trimming(ctx context.Context) {
 		} else if n > 0 {
 			h.log.Info("old lines of the audit trail were removed", "lines", n, "audit_keep", h.settings.AuditKeep)
 		}
-		if !pause(ctx, trimEvery) {
+		if sleep.For(ctx, trimEvery) != nil {
 			return
 		}
 	}

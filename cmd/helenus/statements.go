@@ -15,6 +15,7 @@ import (
 	"github.com/helenus-db/helenus/capture/cql"
 	"github.com/helenus-db/helenus/capture/report"
 	"github.com/helenus-db/helenus/internal/config"
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // listing is what `helenus statements` was asked for.
@@ -196,7 +197,7 @@ func (l *listing) follow(c *cobra.Command) error {
 		return err
 	}
 	w := c.OutOrStdout()
-	for pause(c.Context(), l.watch) {
+	for sleep.For(c.Context(), l.watch) == nil {
 		now, err := l.get(c, l.path(0, 0, 0))
 		if err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -17,6 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Frame is what stands around the data: texts, and how the axes go. The zero Width and Height are those of the style.
@@ -64,7 +65,7 @@ func Bars(f Frame, groups []string, series ...Series) (*Chart, error) {
 		b.values[i] = s.Y
 		all = append(all, slices.DeleteFunc(slices.Clone(s.Y), math.IsNaN)...)
 		if s.Name != "" {
-			c.legend = append(c.legend, entry{printable(s.Name), swatch(i)})
+			c.legend = append(c.legend, entry{words.Printable(s.Name), swatch(i)})
 		}
 	}
 	if err := check("", all, f.LogY); err != nil {
@@ -76,7 +77,7 @@ func Bars(f Frame, groups []string, series ...Series) (*Chart, error) {
 	names := make([]plot.Tick, len(groups))
 	widest := vg.Length(0)
 	for i, g := range groups {
-		names[i] = plot.Tick{Value: float64(i), Label: printable(g)}
+		names[i] = plot.Tick{Value: float64(i), Label: words.Printable(g)}
 		widest = max(widest, c.plot.X.Tick.Label.Width(names[i].Label))
 	}
 	c.plot.Add(horizontal(), b)
@@ -129,7 +130,7 @@ func points(f Frame, joined bool, series []Series) (*Chart, error) {
 		for i := range xy {
 			xy[i] = plotter.XY{X: s.X[i], Y: s.Y[i]}
 		}
-		e := entry{name: printable(s.Name)}
+		e := entry{name: words.Printable(s.Name)}
 		switch {
 		case s.Guide:
 			l := &plotter.Line{XYs: xy, LineStyle: guideLine()}
@@ -217,19 +218,6 @@ func logarithmic(a *plot.Axis) {
 		}
 		return ticks
 	})
-}
-
-// printable is s without what XML can not hold and eyes can not see.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, s)
 }
 
 // SVG writes the chart alone.

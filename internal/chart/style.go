@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Everything that is a matter of taste: sizes in points.
@@ -50,7 +52,7 @@ func sans(size float64) font.Font {
 // styled is an empty plot in our style.
 func styled(f Frame) *plot.Plot {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = printable(f.Title), printable(f.X), printable(f.Y)
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = words.Printable(f.Title), words.Printable(f.X), words.Printable(f.Y)
 	p.Title.TextStyle.Font = sans(titleSize)
 	p.Title.Padding = vg.Points(4)
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {

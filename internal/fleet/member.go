@@ -14,6 +14,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // The kinds of documents of a fleet.
@@ -102,7 +103,7 @@ func (o *Options) defaults() {
 		o.Beside = func(f func()) { guard.Go(guard.Fleet, f, nil) }
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = sleep.For
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -114,17 +115,6 @@ func NewID() string {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return hex.EncodeToString(random[:])
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Entry is a member as the register has it.

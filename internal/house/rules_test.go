@@ -36,26 +36,26 @@ var mayImport = map[string][]string{
 	"proxy/recall":      {"proxy/message", "proxy/proxytest", "proxy/statement", "proxy/wire"},
 	"proxy/fleet":       {"proxy/message", "proxy/wire", "internal/guard"},
 	"proxy/handshake":   {"proxy/compress", "proxy/login", "proxy/pipe", "proxy/ring", "proxy/wire"},
-	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                                     // proxy: the hooks it implements
-	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/change", "internal/child", "internal/guard", "internal/words"},                         // snapshots; by which condition advice is refused
-	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/change", "internal/guard", "internal/native"}, // the plan is the contract, and says what it means in terms of tables and statements
-	"rewrite/condition": {},                                                                                                                                             // words alone: what advises and what carries out both speak them, so they rest on nothing
-	"rewrite/exec":      {"rewrite/exec/", "capture/", "proxy", "internal/guard"},                                                                                       // statements of ours; capture: its tests' database
-	"rewrite/planrun":   {"rewrite/exec", "advisor/plan", "advisor/model", "advisor/workload", "capture/", "internal/guard"},                                            // plans, for commands and bench
-	"rewrite/kind":      {"rewrite/kind/", "rewrite/exec", "rewrite/condition", "advisor/plan", "capture/", "proxy"},                                                    // the seam, and what a kind may know beside it
+	"capture":           {"capture/", "proxy", "internal/guard", "internal/native"},                                                                                                       // proxy: the hooks it implements
+	"advisor":           {"advisor/", "capture/", "rewrite/condition", "internal/change", "internal/child", "internal/guard", "internal/words"},                                           // snapshots; by which condition advice is refused
+	"rewrite":           {"rewrite/", "capture/", "advisor/plan", "advisor/model", "advisor/workload", "proxy", "internal/change", "internal/guard", "internal/native", "internal/sleep"}, // the plan is the contract, and says what it means in terms of tables and statements
+	"rewrite/condition": {},                                                                                                                                                               // words alone: what advises and what carries out both speak them, so they rest on nothing
+	"rewrite/exec":      {"rewrite/exec/", "capture/", "proxy", "internal/guard"},                                                                                                         // statements of ours; capture: its tests' database
+	"rewrite/planrun":   {"rewrite/exec", "advisor/plan", "advisor/model", "advisor/workload", "capture/", "internal/guard"},                                                              // plans, for commands and bench
+	"rewrite/kind":      {"rewrite/kind/", "rewrite/exec", "rewrite/condition", "advisor/plan", "capture/", "proxy"},                                                                      // the seam, and what a kind may know beside it
 	"rewrite/lookup":    {"rewrite/lookup/", "rewrite/kind", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
 	// a look-up whose table is the application's: it reads as look-ups do
 	"rewrite/existing": {"rewrite/lookup", "rewrite/lookup/", "rewrite/kind", "rewrite/kinds", "rewrite/exec/", "rewrite/condition", "advisor/plan", "capture/", "proxy", "internal/guard"},
 	"rewrite/rehearse": {"rewrite/exec", "rewrite/planrun", "advisor/", "capture/"}, // it runs a design as it is printed
 	// it measures the executor, to fit what the plans are said to cost
-	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard", "internal/words"},
-	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/change", "internal/chart", "internal/child", "internal/config", "internal/fleet", "internal/guard", "internal/words"},
+	"rewrite/calibrate": {"rewrite/exec", "rewrite/planrun", "rewrite/scratch", "advisor/cost", "advisor/model", "advisor/plan", "advisor/workload", "internal/chart", "internal/guard", "internal/words", "internal/sleep"},
+	"bench":             {"bench/", "proxy/", "capture/", "advisor/", "rewrite/", "internal/cassandra/", "internal/change", "internal/chart", "internal/child", "internal/config", "internal/fleet", "internal/guard", "internal/words", "internal/sleep"},
 	"examples":          {}, // ordinary applications know nothing of Helenus
 	"internal":          {"internal/"},
 	"internal/change":   {"capture/store"},                                                                              // the record that all share who advise, carry out and show: below them
 	"internal/check":    {"internal/", "capture/cql/lexer"},                                                             // how CQL writes names
 	"internal/keyspace": {"internal/guard", "capture/store"},                                                            // the state, as capture/store has it
-	"internal/fleet":    {"internal/guard", "capture/store"},                                                            // who shares it
+	"internal/fleet":    {"internal/guard", "capture/store", "internal/sleep"},                                          // who shares it
 	"internal/preview":  {"internal/words", "advisor/plan", "advisor/recommend", "rewrite/calendar", "rewrite/migrate"}, // what an order would do, in words
 	"internal/access":   {"internal/", "capture/store"},                                                                 // the tokens, and who acts in the audit trail
 	"internal/spans":    {"internal/guard", "capture", "capture/slow"},                                                  // what is said of a request

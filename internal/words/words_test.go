@@ -20,3 +20,11 @@ func TestNumbersAsPeopleSayThem(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for said, want := range map[string]string{"a b": "a b", "a\tb\n": "a b ", "a\x00b\u200b": "a\ufffdb\ufffd", "größe 🏨": "größe 🏨"} {
+		if got := words.Printable(said); got != want {
+			t.Errorf("%q is %q, not %q", said, got, want)
+		}
+	}
+}

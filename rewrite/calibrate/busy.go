@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // Limits above which a cluster is busy. Two samples of its counters lie watchFor apart.
@@ -38,7 +40,7 @@ func (c *calibration) watch(ctx context.Context) (busy []string, saw string, err
 		}
 		times = append(times, time.Since(at).Seconds()*1000)
 		mine++
-		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 5*time.Millisecond); err != nil {
 			return nil, "", err
 		}
 	}

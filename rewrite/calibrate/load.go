@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // indexKinds are the kinds of indexes: families, and the tables that are read and written by them.
@@ -277,5 +279,5 @@ func (l *loading) settle(ctx context.Context) error {
 			return fmt.Errorf("have table %s written to disk: %w", l.bench.table(name), err)
 		}
 	}
-	return sleep(ctx, flushFor)
+	return sleep.For(ctx, flushFor)
 }

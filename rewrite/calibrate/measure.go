@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocql/gocql"
 
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/scratch"
 )
 
@@ -267,7 +268,7 @@ func (c *calibration) await(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if late := sleep(ctx, time.Second); late != nil {
+		if late := sleep.For(ctx, time.Second); late != nil {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/change"
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/condition"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/kind"
@@ -290,7 +291,7 @@ func New(p Parts, settings Settings) *Manager {
 		p.Changes = change.Open(p.Store)
 	}
 	if p.Wait == nil {
-		p.Wait = sleep
+		p.Wait = sleep.For
 	}
 	if p.Lead == nil {
 		p.Lead = func(ctx context.Context, f func(context.Context)) { f(ctx) }

@@ -265,17 +265,6 @@ func (m *Manager) barrier(ctx context.Context, r *run) error {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // verify is the work of Verify: passes until one is clean.
 func (m *Manager) verify(ctx context.Context, r *run) error {
 	r.mu.Lock()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/helenus-db/helenus/internal/sleep"
 )
 
 // A person may change the pace of a change while it goes on (as gh-ost's and Spirit's throttle): how many rows a second are filled and compared, and whether any are. The order
@@ -197,7 +199,7 @@ func (p *pace) wait(ctx context.Context) error {
 		}
 		wait := p.sleep
 		if wait == nil {
-			wait = sleep
+			wait = sleep.For
 		}
 		if err := wait(ctx, min(left, lookAgain)); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helenus-db/helenus/internal/sleep"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 )
@@ -31,7 +32,7 @@ func (r *ring) fills(name string, takes time.Duration) fill {
 		if err := next(ctx); err != nil {
 			return 0, err
 		}
-		if err := sleep(ctx, takes); err != nil {
+		if err := sleep.For(ctx, takes); err != nil {
 			return 0, err
 		}
 		r.mu.Lock()

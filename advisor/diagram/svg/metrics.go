@@ -10,6 +10,8 @@ import (
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // measure is a font with what has been asked of it.
@@ -61,7 +63,7 @@ func Width(text string, c Class) float64 {
 		m = bold()
 	}
 	w := 0.0
-	for _, r := range printable(text) {
+	for _, r := range words.Printable(text) {
 		w += m.em(r)
 	}
 	return w * styles[c].size
@@ -109,17 +111,4 @@ func Wrap(text string, c Class, most float64) []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// printable is s without what XML can not hold and eyes can not see.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsPrint(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, s)
 }

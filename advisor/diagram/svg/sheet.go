@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // Anchor is which point of a text stands at its x.
@@ -46,7 +48,7 @@ func number(x float64) string {
 
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(printable(text))) // a builder takes all
+	_ = xml.EscapeText(&b, []byte(words.Printable(text))) // a builder takes all
 	return b.String()
 }
 

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/helenus-db/helenus/internal/words"
 )
 
 // contrast is that of WCAG 2, 1 to 21.
@@ -120,7 +122,7 @@ func TestWhatever(t *testing.T) {
 			if err := xml.Unmarshal(b.Bytes(), &read); err != nil {
 				t.Fatalf("%v\n%s", err, b.String())
 			}
-			if read.Title != printable(text) || strings.Contains(read.Style, "prefers-color-scheme") != (theme == Auto) {
+			if read.Title != words.Printable(text) || strings.Contains(read.Style, "prefers-color-scheme") != (theme == Auto) {
 				t.Fatalf("title %q, style %s", read.Title, read.Style)
 			}
 		}
