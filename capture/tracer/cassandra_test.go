@@ -138,7 +138,7 @@ func TestRealTraffic(t *testing.T) {
 		t.Errorf("%+v", trace)
 	}
 	var sessions int
-	for range 20 { // Cassandra writes and deletes on its own time
+	for range 600 { // Cassandra writes and deletes on its own time
 		sessions = session.Query("SELECT session_id FROM system_traces.sessions").Iter().NumRows()
 		if sessions == 0 {
 			break
