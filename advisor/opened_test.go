@@ -89,7 +89,7 @@ func TestTroubleWaitsForNobody(t *testing.T) {
 			if why != "" {
 				t.Error(why)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("who asks for trouble waits for what is being kept")
 		}
 	}

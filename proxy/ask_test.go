@@ -56,6 +56,18 @@ func (k *askable) handler() proxytest.Handler {
 	})
 }
 
+// asked is how many EXECUTEs of ours have come.
+func (k *askable) asked() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range k.list {
+		if r.Header.Opcode == wire.OpExecute && bytes.Contains(r.Body, proxytest.PreparedID(proxy.Ours(askText))) {
+			n++
+		}
+	}
+	return n
+}
+
 // logIn connects with a password.
 func logIn(t *testing.T, s *proxy.Server, version byte, options ...string) *proxytest.Client {
 	t.Helper()
@@ -194,7 +206,8 @@ func TestAskBesideAll(t *testing.T) {
 
 // TestAskLate: who asks what is not answered is told, whether time or the connection ends, and late answers free their ids.
 func TestAskLate(t *testing.T) {
-	k, w, s := startAskable(t, proxy.Options{RequestTimeout: 100 * time.Millisecond})
+	clock := &manual{} // which stands still while answers are awaited that are to be in time
+	k, w, s := startAskable(t, proxy.Options{RequestTimeout: 100 * time.Millisecond, Clock: clock.now})
 	hold := make(chan struct{})
 	k.mu.Lock()
 	k.hold = hold
@@ -217,6 +230,8 @@ func TestAskLate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	await(t, func() bool { return k.asked() == n })
+	clock.advance(time.Second)
 	for range n {
 		if err := <-ended; err == nil || !strings.Contains(err.Error(), "in time") {
 			t.Fatalf("%v", err)

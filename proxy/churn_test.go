@@ -115,7 +115,8 @@ func TestChurn(t *testing.T) {
 	if taken.Load() == 0 || sessions.Load() == 0 || recorder.done.Load() == 0 || done.Load() == 0 {
 		t.Errorf("too little happened: %d sessions came to their end, %d requests taken, %d counted, %d told", sessions.Load(), taken.Load(), recorder.done.Load(), done.Load())
 	}
-	call(t, connect(t, s, 5), wire.OpQuery, proxytest.QueryBody(5, "still there"))
+	c, _ := inTime(t, func() (*proxytest.Client, error) { return proxytest.Connect(s.Addrs()[0], 5) })
+	call(t, c, wire.OpQuery, proxytest.QueryBody(5, "still there"))
 	t.Logf("%d sessions with %d requests came to their end, %d requests were taken", sessions.Load(), requests.Load(), taken.Load())
 }
 

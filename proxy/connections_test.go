@@ -120,7 +120,7 @@ func TestConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	await(t, func() bool { return s.Connections()[0].InFlight == 2 })
+	await(t, func() bool { x := s.Connections()[0]; return x.InFlight == 2 && x.Requests == 3 }) // what is answered is counted a moment later
 	list := s.Connections()
 	if len(list) != 2 || list[1].ID <= list[0].ID || list[1].Version != 3 || list[1].Address != other.Conn.LocalAddr().String() {
 		t.Fatalf("listed %+v", list)

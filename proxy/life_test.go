@@ -90,7 +90,8 @@ func TestFloodIsBounded(t *testing.T) {
 		t.Errorf("%d connections", n)
 	}
 	await(t, func() bool { x := s.Stats(); return x.Connections == 0 && x.Unfinished == x.Accepted-x.Refused })
-	call(t, connect(t, s, 4), wire.OpQuery, proxytest.QueryBody(4, "x"))
+	c, _ := inTime(t, func() (*proxytest.Client, error) { return proxytest.Connect(s.Addrs()[0], 4) })
+	call(t, c, wire.OpQuery, proxytest.QueryBody(4, "x"))
 }
 
 // TestTooManyRequests: a burst is served, what is beyond it is answered Overloaded without asking Cassandra, whatever its
@@ -152,34 +153,37 @@ func TestTooManyRequests(t *testing.T) {
 // on for the grace, then refused, and its connection is closed once it is quiet.
 func TestDrainTellsClients(t *testing.T) {
 	for _, version := range []byte{3, 4, 5} {
-		s := startProxy(t, startMock(t, nil), proxy.Options{DrainGrace: 500 * time.Millisecond})
-		at := tcp(s.Addrs()[0])
-		c, deaf := connect(t, s, version), connect(t, s, version)
-		register(t, c, "TOPOLOGY_CHANGE", "STATUS_CHANGE")
-		register(t, deaf, "SCHEMA_CHANGE")
-		ended := make(chan error, 1)
-		go func() { ended <- s.Shutdown(context.Background()) }()
-		h, body, err := c.Read()
-		want := wire.AppendString(wire.AppendString(nil, "STATUS_CHANGE"), "DOWN")
-		want = wire.AppendInt(append(append(want, 4), at.IP.To4()...), int32(at.Port))
-		if err != nil || h.Opcode != wire.OpEvent || h.Stream != -1 || h.Version != version|wire.ResponseBit || !bytes.Equal(body, want) {
-			t.Fatalf("heard %+v %q %v, want %q", h, body, err, want)
-		}
-		if h, body := call(t, c, wire.OpQuery, proxytest.QueryBody(version, "x")); h.Opcode != wire.OpResult {
-			t.Errorf("in the grace a request is answered %+v %q", h, body)
-		}
-		for { // refused, or closed when it is quiet: no result any more, and no silence
-			h, body, err := deaf.Call(wire.OpQuery, proxytest.QueryBody(version, "x"))
-			if err != nil || isOverloaded(h, body) {
-				break
+		t.Run(fmt.Sprint("v", version), func(t *testing.T) {
+			t.Parallel()
+			s := startProxy(t, startMock(t, nil), proxy.Options{DrainGrace: 2 * time.Second}) // in which even a busy machine asks once
+			at := tcp(s.Addrs()[0])
+			c, deaf := connect(t, s, version), connect(t, s, version)
+			register(t, c, "TOPOLOGY_CHANGE", "STATUS_CHANGE")
+			register(t, deaf, "SCHEMA_CHANGE")
+			ended := make(chan error, 1)
+			go func() { ended <- s.Shutdown(context.Background()) }()
+			h, body, err := c.Read()
+			want := wire.AppendString(wire.AppendString(nil, "STATUS_CHANGE"), "DOWN")
+			want = wire.AppendInt(append(append(want, 4), at.IP.To4()...), int32(at.Port))
+			if err != nil || h.Opcode != wire.OpEvent || h.Stream != -1 || h.Version != version|wire.ResponseBit || !bytes.Equal(body, want) {
+				t.Fatalf("heard %+v %q %v, want %q", h, body, err, want)
 			}
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if x := s.Stats(); x.Drains != 1 || x.Cut != 0 || x.Drained != 2 {
-			t.Errorf("stats %+v", x)
-		}
+			if h, body := call(t, c, wire.OpQuery, proxytest.QueryBody(version, "x")); h.Opcode != wire.OpResult {
+				t.Errorf("in the grace a request is answered %+v %q", h, body)
+			}
+			for { // refused, or closed when it is quiet: no result any more, and no silence
+				h, body, err := deaf.Call(wire.OpQuery, proxytest.QueryBody(version, "x"))
+				if err != nil || isOverloaded(h, body) {
+					break
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if x := s.Stats(); x.Drains != 1 || x.Cut != 0 || x.Drained != 2 {
+				t.Errorf("stats %+v", x)
+			}
+		})
 	}
 }
 
@@ -282,7 +286,7 @@ func TestDrainIsBounded(t *testing.T) {
 			proxytest.Default(r)
 		}
 	})
-	s := startProxy(t, m, proxy.Options{DrainTimeout: 200 * time.Millisecond})
+	s := startProxy(t, m, proxy.Options{DrainTimeout: 2 * time.Second}) // much more than it takes to end the one that is quiet
 	busy, quiet := connect(t, s, 4), connect(t, s, 4)
 	if err := busy.Send(1, wire.OpQuery, 0, proxytest.QueryBody(4, "never")); err != nil {
 		t.Fatal(err)

@@ -64,6 +64,26 @@ func startProxy(t testing.TB, m *proxytest.Server, o proxy.Options) *proxy.Serve
 	return s
 }
 
+// inTime connects to a server that gives handshakes little time, until one was in time, and tells how many were not: a busy machine takes as long for one as
+// a client that stalls, and is counted as one.
+func inTime(t testing.TB, dial func() (*proxytest.Client, error)) (c *proxytest.Client, late uint64) {
+	t.Helper()
+	await(t, func() bool {
+		one, err := dial()
+		if err != nil {
+			late++
+			if one != nil {
+				one.Close()
+			}
+			return false
+		}
+		t.Cleanup(one.Close)
+		c = one
+		return true
+	})
+	return c, late
+}
+
 // testLog is a log among a test's output until the test is over: nobody may write there afterwards.
 type testLog struct {
 	mu sync.Mutex

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,8 +27,8 @@ func TestRefusedWithoutEndAndUnread(t *testing.T) {
 					proxytest.Default(r)
 				}
 			})
-			s := startProxy(t, m, proxy.Options{Rewriter: w, RequestTimeout: 300 * time.Millisecond})
-			w.set("ruled", rule("")) // so that an EXECUTE of an id that nobody knows is refused
+			s := startProxy(t, m, proxy.Options{Rewriter: w, RequestTimeout: 2 * time.Second}) // much more than it takes to connect
+			w.set("ruled", rule(""))                                                           // so that an EXECUTE of an id that nobody knows is refused
 			neighbour, c := connect(t, s, version), connect(t, s, version)
 			if err := c.Send(2, wire.OpQuery, 0, proxytest.QueryBody(version, "never")); err != nil {
 				t.Fatal(err)
@@ -54,9 +55,11 @@ func TestCassandraTakesNothing(t *testing.T) {
 	a := newAuthority(t)
 	for name, secured := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			hang := make(chan struct{})
+			reached, hang := make(chan struct{}), make(chan struct{})
+			arrived := sync.OnceFunc(func() { close(reached) })
 			handler := func(r *proxytest.Request) {
 				if r.Header.Opcode == wire.OpExecute {
+					arrived()
 					<-hang
 				}
 				proxytest.Default(r)
@@ -74,9 +77,14 @@ func TestCassandraTakesNothing(t *testing.T) {
 			} else {
 				c = connect(t, s, 4)
 			}
-			for i, long := int16(0), make([]byte, 1<<20); ; i++ {
+			long := proxytest.ExecuteBody(4, []byte("id"), make([]byte, 1<<20))
+			if err := c.Send(0, wire.OpExecute, 0, long); err != nil {
+				t.Fatal(err)
+			}
+			<-reached // one is under way, however long a busy machine takes for the next
+			for i := int16(1); ; i++ {
 				_ = c.Conn.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
-				if _, err := c.Conn.Write(c.Frame(i, wire.OpExecute, 0, proxytest.ExecuteBody(4, []byte("id"), long))); err != nil {
+				if _, err := c.Conn.Write(c.Frame(i, wire.OpExecute, 0, long)); err != nil {
 					break // all that is between is full
 				}
 			}
@@ -84,7 +92,7 @@ func TestCassandraTakesNothing(t *testing.T) {
 			if err := s.Shutdown(context.Background()); err == nil {
 				t.Error("nothing was cut off")
 			}
-			if took := time.Since(began); took > 4*time.Second {
+			if took := time.Since(began); took > proxytest.Patience {
 				t.Errorf("it took %v to end", took)
 			}
 		})
@@ -162,7 +170,7 @@ func TestReadRequestOutlivesItsClient(t *testing.T) {
 			close(recorder.goOn)
 			select {
 			case <-last:
-			case <-time.After(10 * time.Second):
+			case <-time.After(proxytest.Patience):
 				t.Error("it did not reach Cassandra")
 			}
 			await(t, func() bool { return s.Stats().Connections == 0 })

@@ -418,7 +418,7 @@ func TestHeldRequestOutlivesItsClient(t *testing.T) {
 			r.Forward(proxy.Forward{})
 			select {
 			case <-written:
-			case <-time.After(10 * time.Second):
+			case <-time.After(proxytest.Patience):
 				t.Error("it did not reach Cassandra")
 			}
 			await(t, func() bool { return s.Stats().Connections == 0 })

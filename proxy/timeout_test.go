@@ -111,6 +111,7 @@ func TestRequestTimeout(t *testing.T) {
 		if n := s.Stats().Timeouts; n != 3 {
 			t.Errorf("v%d: %d requests timed out", version, n)
 		}
+		await(t, func() bool { return len(recorder.find("INSERT")) > 0 }) // a moment after its client was answered
 		if x := recorder.find("INSERT"); len(x) != 1 || !x[0].Failed || x[0].ErrorCode != wire.ErrWriteTimeout || x[0].Rewritten {
 			t.Errorf("v%d: counted %+v", version, x)
 		}

@@ -134,7 +134,7 @@ func TestCassandraRollback(t *testing.T) {
 		}
 		is := func(want migrate.State) {
 			t.Helper()
-			for range 1500 {
+			for range 12_000 {
 				if l.engine.Migrations()[i].State == want {
 					return
 				}

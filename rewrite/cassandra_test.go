@@ -148,7 +148,7 @@ func (l *live) state() migrate.Change { return l.engine.Migrations()[0] }
 
 func (l *live) await(want migrate.State) {
 	l.t.Helper()
-	for range 600 {
+	for range 2400 {
 		if l.state().State == want {
 			return
 		}
@@ -366,7 +366,7 @@ func TestCassandraCrashInEveryState(t *testing.T) {
 		{migrate.DualWrite, with(func(s *migrate.Settings) { s.Settle = time.Hour }), 300 * time.Millisecond},
 		{migrate.Backfill, with(func(s *migrate.Settings) { s.Rate = 20 }), 300 * time.Millisecond},
 		{migrate.Shadow, with(func(s *migrate.Settings) { s.ShadowReads, s.ShadowLeast, s.ShadowFor = 1<<40, 1<<40, time.Hour }), 300 * time.Millisecond},
-		{migrate.Verify, with(func(*migrate.Settings) {}), 0}, // as which one in shadow begins again
+		{migrate.Verify, with(func(s *migrate.Settings) { s.Settle = time.Hour }), 0}, // as which one in shadow begins again
 	} {
 		l.boot(c.settings)
 		stop := l.writers(2)
@@ -448,7 +448,7 @@ func TestCassandraBaseAltered(t *testing.T) {
 	if _, err := l.engine.Approve(context.Background(), "next", l.advice(), "ann"); err != nil {
 		t.Fatal(err)
 	}
-	for range 200 {
+	for range 3000 {
 		if l.engine.Migrations()[1].State == migrate.Failed {
 			break
 		}

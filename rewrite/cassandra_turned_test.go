@@ -145,7 +145,7 @@ func TestCassandraKeepsAnOrder(t *testing.T) {
 func (l *live) comment(mark string) {
 	l.t.Helper()
 	var comment string
-	for range 200 {
+	for range 1200 {
 		if err := l.session.Query("SELECT comment FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'stays_by_guest'", l.keyspace).Scan(&comment); err != nil {
 			l.t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/helenus-db/helenus/capture"
 	"github.com/helenus-db/helenus/capture/window"
@@ -84,12 +83,10 @@ func TestEveryForwardedRequestIsCounted(t *testing.T) {
 		requests += n
 	}
 	var s *capture.Snapshot
-	for range 500 { // the last answers are counted after they were sent
-		if s = r.Counts(); s.Requests() >= requests {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await(t, "all are counted", func() bool { // the last answers are counted after they were sent
+		s = r.Counts()
+		return s.Requests() >= requests
+	})
 	if s.Requests() != requests {
 		t.Errorf("%d requests are counted of %d", s.Requests(), requests)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asHelenus) != "" {
 		os.Exit(execute())
 	}
+	port.Store(rand.Uint32N(12_000)) // others that test this package at the same time begin elsewhere
 	code := m.Run()
 	if err := stopPasswordNodes(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -94,14 +97,23 @@ func newProcess(t *testing.T, contactPoint string, args ...string) *process {
 	return p
 }
 
+// port is the last that was tried: the next is another, so that no two addresses are the same.
+var port atomic.Uint32
+
+// freeAddress is one whose port the kernel gives nobody who asks for any, as the tests that run beside do all the time: a process that is killed finds it
+// free when it is started again.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+port.Add(1)%12_000)); err == nil {
+			defer func() { _ = l.Close() }()
+			return l.Addr().String()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Fatal(err)
+	return ""
 }
 
 func (p *process) start(more ...string) {

@@ -75,9 +75,12 @@ func TestCassandraTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer direct.Close()
-		same := func(f form) {
+		// What Cassandra is too slow for, on a busy machine, runs as written, as some reads do to measure by: it is asked again.
+		lost := func() float64 { return c.because("failed") + c.because("control") }
+		var same func(f form, again int)
+		same = func(f form, again int) {
 			t.Helper()
-			body, before := query(version, f.text, f.names, f.values, f.flags, f.page), c.served()
+			body, before, lostBefore := query(version, f.text, f.names, f.values, f.flags, f.page), c.served(), lost()
 			gotHead, got, err := through.Call(wire.OpQuery, body)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +93,10 @@ func TestCassandraTexts(t *testing.T) {
 			if gotHead.Opcode != head.Opcode || !bytes.Equal(withoutWarnings(gotHead, got), withoutWarnings(head, want)) {
 				t.Errorf("v%d %s: %s: %+v %q through helenus, %+v %q without", version, f.name, f.text, gotHead, got, head, want)
 			}
-			if served := c.served() > before; served != f.served {
+			switch served := c.served() > before; {
+			case f.served && !served && lost() > lostBefore && again > 0:
+				same(f, again-1)
+			case served != f.served:
 				t.Errorf("v%d %s: %s: served %t, want %t", version, f.name, f.text, served, f.served)
 			}
 		}
@@ -140,7 +146,7 @@ func TestCassandraTexts(t *testing.T) {
 			{name: "a comment", text: "/* report */ " + fmt.Sprintf(guests, stays, "'guest1'"), served: true},
 			{name: "not approved", text: "SELECT room FROM hotel.stays WHERE guest = 'guest1' ALLOW FILTERING"},
 		} {
-			same(f)
+			same(f, 5)
 		}
 		if _, _, err := through.Call(wire.OpQuery, query(version, "USE hotel", nil, nil, 0, 0)); err != nil {
 			t.Fatal(err)
@@ -148,7 +154,7 @@ func TestCassandraTexts(t *testing.T) {
 		if _, _, err := direct.Call(wire.OpQuery, query(version, "USE hotel", nil, nil, 0, 0)); err != nil {
 			t.Fatal(err)
 		}
-		same(form{name: "in a keyspace", text: fmt.Sprintf(guests, "stays", "'guest1'"), served: true})
+		same(form{name: "in a keyspace", text: fmt.Sprintf(guests, "stays", "'guest1'"), served: true}, 5)
 		random := rand.New(rand.NewPCG(uint64(version), 7)) //nolint:gosec // a test
 		for range 200 {                                     // any values, in any of the forms
 			n := func(most int) int { return random.IntN(most) }
@@ -178,7 +184,7 @@ func TestCassandraTexts(t *testing.T) {
 				}
 			}
 			f.text = fmt.Sprintf(filtered, terms...)
-			same(f)
+			same(f, 5)
 		}
 	}
 	// A column more: what an answer looks like is asked anew.

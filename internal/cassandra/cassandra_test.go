@@ -71,7 +71,7 @@ func gone(pid int) bool {
 
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	for range 200 {
+	for range 1200 {
 		if gone(pid) {
 			return
 		}

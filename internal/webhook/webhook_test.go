@@ -107,7 +107,7 @@ func begin(t *testing.T, o Options) (teller *Teller, log *safe, end func()) {
 	log = &safe{}
 	o.Log = slog.New(slog.NewTextHandler(log, nil))
 	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
+		o.Timeout = time.Minute
 	}
 	teller = New(o)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -345,7 +345,7 @@ func TestNobodyIsHeldUp(t *testing.T) {
 	for range waiting + 10 {
 		teller.StateLost()
 	}
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("telling took %v", took)
 	}
 	fast.await(t, 2)
@@ -354,7 +354,7 @@ func TestNobodyIsHeldUp(t *testing.T) {
 	}
 	begun = time.Now()
 	end()
-	if took := time.Since(begun); took > 2*lastWords {
+	if took := time.Since(begun); took > 5*lastWords {
 		t.Errorf("the end took %v", took)
 	}
 }
