@@ -85,7 +85,7 @@ type Findings struct {
 	Rows     int64    `json:"rows"`     // base rows that need an entry
 	Entries  int64    `json:"entries"`  // entries
 	Missing  int64    `json:"missing"`  // rows without entry; a clean pass has none
-	Repaired int64    `json:"repaired"` // of which were given one
+	Repaired int64    `json:"repaired"` // rows that were given one, as they had none, or none that lives as long as their value
 	Orphans  int64    `json:"orphans"`  // values of a row with an entry that the row does not have
 	Removed  int64    `json:"removed"`  // of which had entries removed
 	Surplus  int64    `json:"surplus"`  // further entries of a value and row, beside the first

@@ -332,8 +332,8 @@ func (m *Maintainer) base(ctx context.Context, l *match.LookUp, key [][]byte, c 
 	return cellOf(row[0], row[1], row[2]), nil
 }
 
-// Base reads the column of a base row and its writetime; the value is nil if the row or the cell does not exist.
-func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, err error) {
+// Base reads the column of a base row, its writetime, and in how many seconds it expires, 0 if it does not; the value is nil if the row or the cell does not exist.
+func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, ttl int32, err error) {
 	c, err := m.base(ctx, l, key, m.settings.Consistency)
-	return c.value, c.at, err
+	return c.value, c.at, c.ttl, err
 }

@@ -14,7 +14,7 @@ import (
 //   - a write that was lost as well may be carried out after the pass: an outage keeps entry and row from being written, and a hint brings the row
 //   - the entry that the pass found may be of another write of the same value, which lives for a while only
 //
-// So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a sweep finds missing.
+// So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a pass finds missing, or too short.
 
 // owedBytes bounds them, of all look-ups: of rows whose keys and values have 50 bytes that is 100,000.
 const owedBytes = 16 << 20
