@@ -51,6 +51,7 @@ type Options struct {
 	Role         string               // that Session logs in with, "" if it does not
 	Now          func() time.Time     // time.Now
 	Uptime       func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
+	Elapsed      func() time.Duration // monotonic, and not standing still while the machine is suspended; nil: Uptime
 	// Kinds are the kinds of change that there are; nil: all, with their defaults.
 	Kinds kinds.Set
 	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
@@ -93,6 +94,9 @@ func (o *Options) defaults() {
 	if o.Uptime == nil {
 		start := time.Now()
 		o.Uptime = func() time.Duration { return time.Since(start) }
+	}
+	if o.Elapsed == nil {
+		o.Elapsed = o.Uptime
 	}
 	if o.Kinds == nil {
 		o.Kinds = kinds.All(kinds.Settings{})
