@@ -158,6 +158,7 @@ type active struct {
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
 	refused              atomic.Pointer[map[string]string] // statements that it does not answer, by fingerprint: Cassandra refuses them
+	empties              atomic.Bool                       // its tables are about to be emptied
 	refuse               bool                              // a write whose entry can not be written is refused, rather than its reads turned back
 	holds                atomic.Int64                      // reasons not to serve that will be gone soon
 	turning              atomic.Int64                      // of which are orders to verify that are on their way
@@ -452,6 +453,7 @@ func (e *Engine) publish(published []migrate.Published) {
 			e.active[p.ID] = a
 		}
 		a.refused.Store(&p.Refused)
+		a.empties.Store(p.Empties)
 		a.set(p.Mode)
 		in[p.ID] = true
 		list = append(list, a)

@@ -64,6 +64,14 @@ type Noting interface {
 	Learn(ctx context.Context) error
 }
 
+// Emptied is a Derived that is to know when its tables are about to be emptied, because their base was.
+type Emptied interface {
+	Derived
+	// BeforeEmptied returns once nothing is removed from the tables any more because of what was seen before. Each process that carries out the change calls it, when all
+	// requests of before have ended.
+	BeforeEmptied()
+}
+
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived

@@ -82,6 +82,7 @@ type Maintainer struct {
 	owed     owed
 	leftover atomic.Bool // pending rows of answered writes were left
 	visits   visits
+	eras     eras
 
 	pendingLock sync.Mutex // guards the writing of pending
 	pending     sync.Map   // look-up table's name -> *pendingRows
@@ -126,7 +127,8 @@ func New(p Parts, settings Settings) *Maintainer {
 	}
 	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
 	m.ids.Store(settings.FirstID)
-	m.visits.most = settings.Visits
+	m.eras.under, m.eras.ended.L = map[uint64]int{}, &m.eras.mu
+	m.visits.most, m.owed.most, m.eras.lost.most = settings.Visits, owedBytes, lostBytes
 	return m
 }
 

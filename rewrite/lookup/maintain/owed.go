@@ -24,6 +24,7 @@ type owed struct {
 	mu      sync.Mutex
 	entries []*entry
 	bytes   int // of them
+	most    int // bytes
 }
 
 // keep keeps entries. Where they are too many the first go: of a change that was dropped meanwhile nobody puts them.
@@ -32,7 +33,7 @@ func (o *owed) keep(entries ...*entry) {
 	defer o.mu.Unlock()
 	for _, e := range entries {
 		o.entries, o.bytes = append(o.entries, e), o.bytes+e.bytes()
-		for o.bytes > owedBytes {
+		for o.bytes > o.most {
 			o.bytes -= o.entries[0].bytes()
 			o.entries = o.entries[1:]
 		}
@@ -46,6 +47,18 @@ func (o *owed) take() []*entry {
 	all := o.entries
 	o.entries, o.bytes = nil, 0
 	return all
+}
+
+// of are those of one look-up. They stay.
+func (o *owed) of(l *match.LookUp) (some []*entry) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.entries {
+		if e.lookup.LookUpName() == l.LookUpName() {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 // bytes is about what an entry takes in memory.
@@ -69,6 +82,7 @@ func (m *Maintainer) owe(x *Change) {
 func (m *Maintainer) PutOwed(ctx context.Context, l *match.LookUp) error {
 	m.owed.putting.Lock()
 	defer m.owed.putting.Unlock()
+	m.recall(l)
 	var (
 		all  = m.owed.take()
 		mu   sync.Mutex

@@ -49,6 +49,7 @@ func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte,
 func (m *Maintainer) Reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	defer m.eras.removing()()
 	return m.count(m.reconcile(ctx, l, value, key))
 }
 
