@@ -51,6 +51,7 @@ type Options struct {
 	Role         string               // that Session logs in with, "" if it does not
 	Now          func() time.Time     // time.Now
 	Uptime       func() time.Duration // monotonic, since the process began; nil: by the runtime's clock
+	Elapsed      func() time.Duration // monotonic, and not standing still while the machine is suspended; nil: Uptime
 	// Kinds are the kinds of change that there are; nil: all, with their defaults.
 	Kinds kinds.Set
 	// Fleet says that other processes relay to the same cluster, and are not told of changes: none is taken on.
@@ -93,6 +94,9 @@ func (o *Options) defaults() {
 	if o.Uptime == nil {
 		start := time.Now()
 		o.Uptime = func() time.Duration { return time.Since(start) }
+	}
+	if o.Elapsed == nil {
+		o.Elapsed = o.Uptime
 	}
 	if o.Kinds == nil {
 		o.Kinds = kinds.All(kinds.Settings{})
@@ -154,6 +158,7 @@ type active struct {
 	// These are looked at by every Take, so they hold for rules of earlier epochs too.
 	write, shadow, serve atomic.Bool
 	refused              atomic.Pointer[map[string]string] // statements that it does not answer, by fingerprint: Cassandra refuses them
+	empties              atomic.Bool                       // its tables are about to be emptied
 	refuse               bool                              // a write whose entry can not be written is refused, rather than its reads turned back
 	holds                atomic.Int64                      // reasons not to serve that will be gone soon
 	turning              atomic.Int64                      // of which are orders to verify that are on their way
@@ -448,6 +453,7 @@ func (e *Engine) publish(published []migrate.Published) {
 			e.active[p.ID] = a
 		}
 		a.refused.Store(&p.Refused)
+		a.empties.Store(p.Empties)
 		a.set(p.Mode)
 		in[p.ID] = true
 		list = append(list, a)

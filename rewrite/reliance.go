@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helenus-db/helenus/internal/guard"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // Whether a write has to wait for its entry, and for other members, depends on whether something rests on the entry: answers, or comparisons. A process alone knows. A
@@ -120,11 +121,12 @@ func (e *Engine) pay(a *active, reason string) {
 	}
 }
 
-// Barrier returns when every request that was under way has ended, and no entry is owed that something rests on now.
+// Barrier returns when every request that was under way has ended, no entry is owed that something rests on now, and nothing of before is removed from tables that are about to be emptied.
 func (e *Engine) Barrier(ctx context.Context) error {
 	if err := e.options.Traffic.Barrier(ctx); err != nil {
 		return err
 	}
+	e.beforeEmptied()
 	for e.owes() {
 		pause := time.NewTimer(10 * time.Millisecond)
 		select {
@@ -138,6 +140,20 @@ func (e *Engine) Barrier(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (e *Engine) beforeEmptied() {
+	var all []kind.Emptied
+	e.mu.Lock()
+	for _, a := range e.active {
+		if d, ok := a.change.(kind.Emptied); ok && a.empties.Load() {
+			all = append(all, d)
+		}
+	}
+	e.mu.Unlock()
+	for _, d := range all {
+		d.BeforeEmptied()
+	}
 }
 
 // owed is how many entries were missed of which no order was given yet. They are hurried.

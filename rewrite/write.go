@@ -237,7 +237,7 @@ func (e *Engine) emptying(p *preparation) {
 // application from writing; unless the person who approved wanted the write refused: then it returns what to tell the client.
 func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
 	e.skipBroken(p)
-	start := e.options.Uptime()
+	start := e.options.Elapsed()
 	defer func() { e.quiet(p.turned...); p.turned = nil }()
 	p.kept(func(keeper kind.Keeper, from, to int) {
 		if refusal != "" {
@@ -272,7 +272,7 @@ func (e *Engine) prepare(ctx context.Context, p *preparation) (refusal string) {
 	}
 	// Entries have to be younger than what their writes' lives are counted by. A process that was stopped here puts them again.
 	for i, s := range p.steps {
-		if e.options.Uptime()-start > p.owners[i].keeper.Horizon(s)/8 {
+		if e.options.Elapsed()-start > p.owners[i].keeper.Horizon(s)/8 {
 			return e.prepare(ctx, p)
 		}
 	}

@@ -32,7 +32,7 @@ func (h *helenus) join() {
 	}
 	s := h.settings
 	h.member = fleet.New(fleet.Options{
-		Store: h.shared, ID: h.process, Address: cmp.Or(s.Advertise, s.Listen), API: s.Admin, Version: built().version, Form: keyspace.Form, Lease: s.ServingLease, Time: clock, Log: h.log,
+		Store: h.shared, ID: h.process, Address: cmp.Or(s.Advertise, s.Listen), API: s.Admin, Version: built().version, Form: keyspace.Form, Lease: s.ServingLease, Now: fleet.Elapsed, Time: clock, Log: h.log,
 		Settings: s.Values(config.FleetWide), Must: []string{"serving-lease"}, // a write waits for as long as others may serve without news
 		Truth: fleet.Truth{
 			Follow: h.following(), Reverify: func(ctx context.Context, reason string) error { return h.engine.ReverifyAll(ctx, reason) },

@@ -19,7 +19,9 @@ import (
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/admin"
 	"github.com/helenus-db/helenus/internal/cassandra/cassandratest"
+	"github.com/helenus-db/helenus/internal/config"
 	"github.com/helenus-db/helenus/internal/fleet"
+	"github.com/helenus-db/helenus/internal/keyspace"
 	"github.com/helenus-db/helenus/rewrite/migrate"
 )
 
@@ -425,5 +427,14 @@ func (s *shop) compare(address string) (stop func() (compared int, wrong []strin
 		close(done)
 		wait.Wait()
 		return compared, wrong
+	}
+}
+
+// A member's lease is counted by a clock that goes on while the machine is suspended.
+func TestALeaseEndsWhileTheMachineSleeps(t *testing.T) {
+	h := &helenus{settings: config.Defaults(), shared: &keyspace.Store{}, onlookers: &onlookers{}}
+	h.join()
+	if before, now, after := fleet.Elapsed(), h.member.Moment(), fleet.Elapsed(); now < before || now > after {
+		t.Errorf("it is %v, by the member's clock %v", after, now)
 	}
 }

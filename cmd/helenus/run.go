@@ -286,7 +286,7 @@ func (h *helenus) wire(ctx context.Context) (err error) {
 	h.learnTogether()
 	all := kinds.All(kinds.Settings{LookUp: lookUpSettings(s)})
 	if h.engine, err = rewrite.New(rewrite.Options{
-		Connect: cluster.working, DataCentre: h.dataCentre, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Stale: h.outdated, Log: h.log, Role: s.Username, DataKeyspace: s.DataKeyspace, Now: clock, Kinds: all,
+		Connect: cluster.working, DataCentre: h.dataCentre, Store: h.store, Changes: h.changes, Traffic: traffic{h}, Bypass: traffic{h}.bypass, Schema: h.live.Schema, Stale: h.outdated, Log: h.log, Role: s.Username, DataKeyspace: s.DataKeyspace, Now: clock, Elapsed: fleet.Elapsed, Kinds: all,
 		Permissions: s.PermissionsValidity, Before: h.before, Fleet: proxy.Topology(s.Topology) == proxy.Fleet && !s.Shared(), Members: h.members(), Others: h.onlookers.look, Nodes: h.nodes, Recheck: s.CDCRate,
 		Migrate: changeSettings(s),
 	}); err != nil {

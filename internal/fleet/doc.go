@@ -26,7 +26,8 @@
 // # Serving: leases
 //
 // A read may be answered by a change while, for each registered member, the asker knows that it was not withholding at some moment less than Lease ago. No two
-// clocks are compared; only that clocks run equally fast, to 2 %, is assumed.
+// clocks are compared; only that clocks run equally fast, to 2 %, is assumed. They run also while a machine is suspended (Elapsed): what a member knew before is too old when it wakes.
+// (One whose hypervisor stops even that clock is as if it had not slept: it may answer by what it knew for the rest of Lease.)
 //
 //	A member decides on beat k under a lock, only when beat k-1 was acknowledged, and none while it withholds.
 //	Who sees beat k knows: k-1 was acknowledged before k was decided on. The beginning of the last look that did not show k-1 yet is before that

@@ -73,10 +73,10 @@ type Options struct {
 	Lease    time.Duration                              // 4 s
 	Interval time.Duration                              // Lease/8, between beats
 	Takeover time.Duration                              // 8 s
-	Now      func() time.Duration                       // monotonic
+	Now      func() time.Duration                       // monotonic, and not standing still while the machine is suspended: Elapsed, but for tests
 	Time     func() time.Time                           // for people
 	Beside   func(func())                               // runs something beside; guard.Go
-	Wait     func(context.Context, time.Duration) error // by Now
+	Wait     func(context.Context, time.Duration) error // by Now, or longer
 	Log      *slog.Logger
 }
 

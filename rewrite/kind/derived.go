@@ -64,6 +64,14 @@ type Noting interface {
 	Learn(ctx context.Context) error
 }
 
+// Emptied is a Derived that is to know when its tables are about to be emptied, because their base was.
+type Emptied interface {
+	Derived
+	// BeforeEmptied returns once nothing is removed from the tables any more because of what was seen before. Each process that carries out the change calls it, when all
+	// requests of before have ended.
+	BeforeEmptied()
+}
+
 // Bulk is a Derived that somebody else's machines may fill.
 type Bulk interface {
 	Derived
@@ -85,7 +93,7 @@ type Findings struct {
 	Rows     int64    `json:"rows"`     // base rows that need an entry
 	Entries  int64    `json:"entries"`  // entries
 	Missing  int64    `json:"missing"`  // rows without entry; a clean pass has none
-	Repaired int64    `json:"repaired"` // of which were given one
+	Repaired int64    `json:"repaired"` // rows that were given one, as they had none, or none that lives as long as their value
 	Orphans  int64    `json:"orphans"`  // values of a row with an entry that the row does not have
 	Removed  int64    `json:"removed"`  // of which had entries removed
 	Surplus  int64    `json:"surplus"`  // further entries of a value and row, beside the first

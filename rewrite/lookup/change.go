@@ -32,6 +32,7 @@ var (
 	_ kind.Rechecker = (*Fitted)(nil)
 	_ kind.Bulk      = (*Fitted)(nil)
 	_ kind.Noting    = (*Fitted)(nil)
+	_ kind.Emptied   = (*Fitted)(nil)
 )
 
 // form is that of the tables that this version makes and keeps: an entry per write (package maintain).
@@ -212,6 +213,9 @@ func (l *Fitted) Learn(ctx context.Context) error {
 	}
 	return l.runner.Maintainer.LoadPending(ctx, l.LookUp)
 }
+
+// BeforeEmptied implements kind.Emptied.
+func (l *Fitted) BeforeEmptied() { l.runner.Maintainer.NewEra(l.LookUp) }
 
 // Spark implements kind.Bulk.
 func (l *Fitted) Spark(change string, how kind.Filling) (string, error) {

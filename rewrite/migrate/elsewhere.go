@@ -115,12 +115,15 @@ func (m *Manager) rebase(r *run) {
 		left = true
 	}
 	if theirs.Active() && refills { // they know nothing of why
-		r.m.Refill = true
+		r.m.refill(ours.Keeps)
 		left = true
 	}
 	if at := slices.Index(back, ours.State); ordered && at >= 0 && at < slices.Index(back, theirs.State) {
 		r.m.State, r.m.Reason, r.m.Progress = ours.State, ours.Reason, Progress{Started: ours.Progress.Started}
-		r.m.Broken, r.m.Refill, r.m.Unfollowed = theirs.Broken || ours.Broken, r.m.Refill || ours.Refill, theirs.Unfollowed || ours.Unfollowed
+		r.m.Broken, r.m.Unfollowed = theirs.Broken || ours.Broken, theirs.Unfollowed || ours.Unfollowed
+		if ours.Refill {
+			r.m.refill(ours.Keeps)
+		}
 		r.repace()
 		left = true
 	}

@@ -225,7 +225,9 @@ func (m *Manager) followNow(ctx context.Context, r *run, s *schema.Schema, creat
 	}
 	take := func(x *Change) {
 		x.Base = *f.base
-		x.Refill = x.Refill || f.longer || f.moved
+		if f.longer || f.moved {
+			x.refill(!f.longer)
+		}
 		x.Moved = x.Moved || f.moved
 		x.Replication = replicationOf(s, x.Rewrite.Keyspace)
 	}

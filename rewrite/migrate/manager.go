@@ -55,6 +55,7 @@ type Published struct {
 	// OnEntryFailure is what becomes of a write whose entry can not be written: TurnBack or Refuse.
 	OnEntryFailure string
 	Refused        map[string]string // statements that it is not to answer, by fingerprint (Change.Refused)
+	Empties        bool              // its tables are about to be emptied (kind.Emptied)
 }
 
 // Settings of a Manager; zero values are replaced by the defaults named.
@@ -364,7 +365,7 @@ func (m *Change) emptied(now time.Time) {
 		return
 	}
 	const why = "the process before ended while its base was being emptied"
-	m.Refill = true
+	m.refill(false)
 	if m.State != Suspended && m.State != Failed {
 		m.Served = m.Served || m.State == Serving
 		m.State, m.Reason, m.Progress = DualWrite, why, Progress{Started: now}
@@ -383,7 +384,8 @@ func (m *Manager) renew(ctx context.Context, r *run) {
 	if r.m.State != Suspended && r.m.State != Failed {
 		r.m.State = Approved
 	}
-	r.m.T0, r.m.Passes, r.m.Entries, r.m.Refill = 0, 0, 0, true
+	r.m.T0, r.m.Passes, r.m.Entries = 0, 0, 0
+	r.m.refill(false)
 	r.m.Earlier, r.m.Compared = r.m.Earlier+r.m.Compared, 0
 	r.m.Progress = Progress{Started: m.Now()}
 	const why = "its table has the form of an earlier version: it is made and filled anew"
@@ -534,7 +536,7 @@ func (m *Manager) publish() {
 			mode.Serve, mode.Shadow = false, false
 		}
 		if f := r.fitted(); f != nil && (mode != (Mode{}) || x.stopped()) {
-			out = append(out, Published{x.ID, &r.rewrite, f, r.runner, mode, x.OnEntryFailure, x.Refused})
+			out = append(out, Published{x.ID, &r.rewrite, f, r.runner, mode, x.OnEntryFailure, x.Refused, x.empties()})
 		}
 	}
 	m.Publish(out)

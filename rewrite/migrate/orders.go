@@ -10,6 +10,7 @@ import (
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/rewrite/exec"
+	"github.com/helenus-db/helenus/rewrite/kind"
 )
 
 // Rollback turns reads back at once, and then stops writing entries. The table is kept.
@@ -63,6 +64,7 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 		x.Base, x.Broken = *f.base, false
 		// Entries may have been removed from it before it was filled, too.
 		emptied := have.TableID != "" && (x.Refill || have.State == Failed || have.Broken)
+		x.Keeps = x.Keeps && x.Refill && have.State != Failed && !have.Broken
 		x.Refill = to == DualWrite || to == Approved && emptied
 		// What nobody followed while it was stopped, as through a member that was bypassed, may be on its way still.
 		x.Unfollowed = true
@@ -246,7 +248,7 @@ func (m *Manager) refill(ctx context.Context, r *run, reason string, change func
 // refillNow is refill for those who hold r.orders.
 func (m *Manager) refillNow(ctx context.Context, r *run, reason string, change func(*Change)) error {
 	all := func(x *Change) {
-		x.Refill = true
+		x.refill(false)
 		if change != nil {
 			change(x)
 		}
@@ -291,7 +293,21 @@ func (m *Manager) refillLater(ctx context.Context, r *run, text string, change f
 	return nil
 }
 
-// empty removes all entries of a change's table, and forgets how far it was filled.
+// emptied empties a change's table, once nothing is removed from it any more because of what was seen before: neither here, nor by other members, nor by what is under way inside Cassandra.
+func (m *Manager) emptied(ctx context.Context, r *run) error {
+	if err := m.barrier(ctx, r); err != nil {
+		return err
+	}
+	if d, ok := r.fitted().(kind.Emptied); ok {
+		d.BeforeEmptied()
+	}
+	if err := m.Wait(ctx, m.settings.Settle); err != nil {
+		return err
+	}
+	return m.empty(ctx, r)
+}
+
+// empty removes all entries of a change's table.
 func (m *Manager) empty(ctx context.Context, r *run) error {
 	tables := r.tables()
 	if len(tables) == 0 {
@@ -314,9 +330,6 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 		return nil
 	}); err != nil {
 		return fmt.Errorf("empty %s: %w", &tables[0], err)
-	}
-	if err := m.persist(ctx, func() error { return m.Store.Save(ctx, KindBackfill, r.id, m.whole()) }); err != nil {
-		return fmt.Errorf("save the checkpoint of change %s: %w", r.id, err)
 	}
 	return nil
 }

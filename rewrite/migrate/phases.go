@@ -228,9 +228,14 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 	if err := m.replicate(ctx, &have.Rewrite); err != nil {
 		return err
 	}
-	if refill {
-		if err := m.empty(ctx, r); err != nil {
+	if refill && !have.Keeps {
+		if err := m.emptied(ctx, r); err != nil {
 			return err
+		}
+	}
+	if refill {
+		if err := m.persist(ctx, func() error { return m.Store.Save(ctx, KindBackfill, r.id, m.whole()) }); err != nil {
+			return fmt.Errorf("save the checkpoint of change %s: %w", r.id, err)
 		}
 	}
 	if err := m.barrier(ctx, r); err != nil {
@@ -247,7 +252,7 @@ func (m *Manager) settle(ctx context.Context, r *run) error {
 			x.T0 = m.Now().UnixMicro()
 		}
 		if refill {
-			x.Refill, x.Entries, x.Filled = false, 0, false
+			x.Refill, x.Keeps, x.Entries, x.Filled = false, false, 0, false
 		}
 	})
 }

@@ -176,6 +176,7 @@ type Change struct {
 	// as it was.
 	Doubts int64 `json:"doubts,omitempty"`
 	Refill bool  `json:"refill,omitempty"` // its table is to be emptied, and filled anew
+	Keeps  bool  `json:"keeps,omitempty"`  // filled anew alone, for what it lacks: what it holds stays, as that of writes which may be carried out yet
 	// Emptying is how many statements are under way that empty its base: what follows from that is ordered once they are answered, or by whoever finds that the process which sent
 	// them on is gone.
 	Emptying int `json:"emptying,omitempty"`
@@ -211,6 +212,12 @@ func (m *Change) Mode() Mode {
 	mode.Rely = mode.Rely || m.State == Verify && m.Relied
 	return mode
 }
+
+// empties tells whether its tables are about to be emptied.
+func (m *Change) empties() bool { return m.State == DualWrite && m.Refill && !m.Keeps }
+
+// refill has it be filled anew. keep: what is there may stay, unless it was to go before.
+func (m *Change) refill(keep bool) { m.Keeps, m.Refill = keep && (m.Keeps || !m.Refill), true }
 
 // stopped tells whether its tables were filled, are not written any more, and may be resumed.
 func (m *Change) stopped() bool {

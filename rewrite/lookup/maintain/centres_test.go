@@ -72,7 +72,7 @@ func TestRepairedEverywhere(t *testing.T) {
 		b.db.Replicate("k", replication)
 		var level gocql.Consistency
 		b.db.Before.Set(func(_ context.Context, q exec.Query) error { level = q.Consistency; return nil })
-		b.must(b.m.Repair(t.Context(), b.l, []byte("a"), [][]byte{[]byte("p")}))
+		b.must(b.m.Repair(t.Context(), b.l, []byte("a"), [][]byte{[]byte("p")}, 1, 0))
 		if level != want {
 			t.Errorf("%v: repaired at %s, want %s", replication, level, want)
 		}

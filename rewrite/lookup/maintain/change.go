@@ -190,6 +190,7 @@ type completion struct {
 	answer kind.Answer
 	level  kind.Level
 	rows   *Unknown // in place of change
+	era    uint64   // in which it was answered
 }
 
 // End takes note of how Cassandra answered a request that Begin was called for. It does not block: what follows is
@@ -199,6 +200,8 @@ func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level
 		tried := x.entry != nil || !x.Puts()
 		if answer != kind.Refused && (!tried || x.unput && (answer == kind.Lost || x.Stamped)) { // of others that were acknowledged the base is read
 			m.owe(x)
+		} else if answer == kind.Lost && x.entry != nil {
+			m.eras.lost.keep(x.entry)
 		}
 		if answer == kind.Lost || !tried {
 			continue
@@ -216,6 +219,7 @@ func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level
 // later has an answered write be cleaned up after; false if too much waits.
 func (m *Maintainer) later(c completion) bool {
 	m.waiting.Add(1)
+	c.era = m.eras.now.Load()
 	select {
 	case m.queue <- c:
 		return true
@@ -248,11 +252,16 @@ func (m *Maintainer) Run(ctx context.Context) {
 func (m *Maintainer) complete(ctx context.Context, c completion) {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	defer m.eras.removing()()
 	done := int64(0)
 	var removals []exec.Query
 	for more := true; more; {
 		done++
 		blind, settled := m.blind(c)
+		if m.stale(c) {
+			m.counts.left.Add(1)
+			blind, settled = nil, true
+		}
 		removals = append(removals, blind...)
 		if !settled {
 			if err := m.settle(c.where(ctx), c); err != nil {

@@ -82,6 +82,7 @@ type Maintainer struct {
 	owed     owed
 	leftover atomic.Bool // pending rows of answered writes were left
 	visits   visits
+	eras     eras
 
 	pendingLock sync.Mutex // guards the writing of pending
 	pending     sync.Map   // look-up table's name -> *pendingRows
@@ -126,7 +127,8 @@ func New(p Parts, settings Settings) *Maintainer {
 	}
 	m := &Maintainer{Parts: p, settings: settings, queue: make(chan completion, settings.Queue)}
 	m.ids.Store(settings.FirstID)
-	m.visits.most = settings.Visits
+	m.eras.under, m.eras.ended.L = map[uint64]int{}, &m.eras.mu
+	m.visits.most, m.owed.most, m.eras.lost.most = settings.Visits, owedBytes, lostBytes
 	return m
 }
 
@@ -332,8 +334,8 @@ func (m *Maintainer) base(ctx context.Context, l *match.LookUp, key [][]byte, c 
 	return cellOf(row[0], row[1], row[2]), nil
 }
 
-// Base reads the column of a base row and its writetime; the value is nil if the row or the cell does not exist.
-func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, err error) {
+// Base reads the column of a base row, its writetime, and in how many seconds it expires, 0 if it does not; the value is nil if the row or the cell does not exist.
+func (m *Maintainer) Base(ctx context.Context, l *match.LookUp, key [][]byte) (value []byte, written int64, ttl int32, err error) {
 	c, err := m.base(ctx, l, key, m.settings.Consistency)
-	return c.value, c.at, err
+	return c.value, c.at, c.ttl, err
 }

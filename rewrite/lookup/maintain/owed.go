@@ -14,7 +14,7 @@ import (
 //   - a write that was lost as well may be carried out after the pass: an outage keeps entry and row from being written, and a hint brings the row
 //   - the entry that the pass found may be of another write of the same value, which lives for a while only
 //
-// So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a sweep finds missing.
+// So the entries of such writes are put before the next pass begins. They are in memory only: what is forgotten, after a crash or as there were too many, a pass finds missing, or too short.
 
 // owedBytes bounds them, of all look-ups: of rows whose keys and values have 50 bytes that is 100,000.
 const owedBytes = 16 << 20
@@ -24,6 +24,7 @@ type owed struct {
 	mu      sync.Mutex
 	entries []*entry
 	bytes   int // of them
+	most    int // bytes
 }
 
 // keep keeps entries. Where they are too many the first go: of a change that was dropped meanwhile nobody puts them.
@@ -32,7 +33,7 @@ func (o *owed) keep(entries ...*entry) {
 	defer o.mu.Unlock()
 	for _, e := range entries {
 		o.entries, o.bytes = append(o.entries, e), o.bytes+e.bytes()
-		for o.bytes > owedBytes {
+		for o.bytes > o.most {
 			o.bytes -= o.entries[0].bytes()
 			o.entries = o.entries[1:]
 		}
@@ -46,6 +47,18 @@ func (o *owed) take() []*entry {
 	all := o.entries
 	o.entries, o.bytes = nil, 0
 	return all
+}
+
+// of are those of one look-up. They stay.
+func (o *owed) of(l *match.LookUp) (some []*entry) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.entries {
+		if e.lookup.LookUpName() == l.LookUpName() {
+			some = append(some, e)
+		}
+	}
+	return some
 }
 
 // bytes is about what an entry takes in memory.
@@ -69,6 +82,7 @@ func (m *Maintainer) owe(x *Change) {
 func (m *Maintainer) PutOwed(ctx context.Context, l *match.LookUp) error {
 	m.owed.putting.Lock()
 	defer m.owed.putting.Unlock()
+	m.recall(l)
 	var (
 		all  = m.owed.take()
 		mu   sync.Mutex

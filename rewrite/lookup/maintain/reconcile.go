@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/gocql/gocql"
 
@@ -30,12 +32,13 @@ func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte,
 	}
 	var out []*entry
 	for _, row := range a.Rows {
-		if len(row) != 3 || len(row[0]) != 1 {
+		if len(row) != 4 || len(row[0]) != 1 {
 			return nil, fmt.Errorf("read the entries of a row in %s: %w", l.LookUpName(), errShape)
 		}
 		e := &entry{lookup: l, value: value, key: key, kind: int8(row[0][0])} // #nosec G115 -- 0 to 2
 		e.id, _ = exec.Int64(row[1])
 		e.at, _ = exec.Int64(row[2])
+		e.ttl, _ = exec.Int32(row[3])
 		out = append(out, e)
 	}
 	return out, nil
@@ -46,6 +49,7 @@ func (m *Maintainer) entries(ctx context.Context, l *match.LookUp, value []byte,
 func (m *Maintainer) Reconcile(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	defer m.eras.removing()()
 	return m.count(m.reconcile(ctx, l, value, key))
 }
 
@@ -132,32 +136,48 @@ func (m *Maintainer) Fill(ctx context.Context, l *match.LookUp, value []byte, ke
 	return err
 }
 
-// Repair writes an entry for a row that has none. It can not be below a removal, as that of a cell's own timestamp may be: who
-// wrote past us may have used timestamps below those of what was removed.
-func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) error {
+// Repair writes an entry for a row that has none, or none that lives as long as its value: written and ttl are those of the value, 0 if it does not expire.
+func (m *Maintainer) Repair(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, written int64, ttl int32) error {
 	ctx, cancel := context.WithTimeout(ctx, m.settings.Timeout)
 	defer cancel()
+	level := m.everywhere(l) // reads of one data centre are to find it, too
+	if ttl > 0 {             // then it is not to be compared by each pass, as one that never expires would be
+		if err := m.Fill(ctx, l, value, key, written, ttl, level); err != nil {
+			return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
+		}
+		if _, lasts, err := m.Has(ctx, l, value, key, ttl); err != nil || lasts {
+			return err
+		}
+	}
+	// This one can not be below a removal, as that of a cell's own timestamp may be: who wrote past us may have used timestamps below those of what was removed.
 	e := &entry{lookup: l, value: value, key: key, kind: Unstamped, id: m.id(), at: unstampedAt}
 	if _, own := l.EntryKey(key); !own {
 		e = m.standIn(l, value)
 	}
-	if _, err := m.Session.Query(ctx, m.put(e, m.everywhere(l))); err != nil { // reads of one data centre are to find it, too
+	if _, err := m.Session.Query(ctx, m.put(e, level)); err != nil {
 		return fmt.Errorf("repair an entry of %s: %w", l.LookUpName(), err)
 	}
 	return nil
 }
 
-// Has tells whether a value and row have an entry, or the row's value is noted as not known. In several data centres an entry that was put at
-// LOCAL_QUORUM may not have reached the others: before it is said to be missing all replicas are asked, if they can be, which brings it to them, too.
-func (m *Maintainer) Has(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (bool, error) {
+// lasts tells whether an entry lives as long as a value with this time to live (0: for ever), whichever clocks these are counted by: half of the margin is for those by which both
+// expire, half of it for those by which they were read.
+func (m *Maintainer) lasts(e *entry, ttl int32) bool {
+	return e.ttl == 0 || ttl > 0 && int64(e.ttl) >= int64(ttl)+int64(m.settings.Margin/time.Second/2)
+}
+
+// Has tells whether a value and row have an entry, and one that lives as long as the value, which expires in ttl seconds (0: never); or the row's value is noted as not known. In several data
+// centres an entry that was put at LOCAL_QUORUM may not have reached the others: before it is said to be missing all replicas are asked, if they can be, which brings it to them, too.
+func (m *Maintainer) Has(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, ttl int32) (found, lasts bool, err error) {
 	if m.isPending(l, key) {
-		return true, nil
+		return true, true, nil
 	}
-	found, err := m.entries(ctx, l, value, key, m.settings.Consistency)
-	if _, centres := m.replicas(l); err == nil && len(found) == 0 && centres > 1 {
+	enough := func(e *entry) bool { return m.lasts(e, ttl) }
+	have, err := m.entries(ctx, l, value, key, m.settings.Consistency)
+	if _, centres := m.replicas(l); err == nil && centres > 1 && !slices.ContainsFunc(have, enough) {
 		if everywhere, failed := m.entries(ctx, l, value, key, gocql.All); failed == nil {
-			found = everywhere
+			have = everywhere
 		}
 	}
-	return len(found) > 0, err
+	return len(have) > 0, slices.ContainsFunc(have, enough), err
 }

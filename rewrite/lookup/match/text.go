@@ -15,11 +15,11 @@ type texts struct {
 	PutTTL      string // column, key..., kind, id; timestamp, time to live
 	Remove      string // timestamp; column, key..., kind, id
 	Outdate     string // timestamp; column, key..., kind
-	RowEntries  string // column, key... -> kind, id, WRITETIME
+	RowEntries  string // column, key... -> kind, id, WRITETIME, TTL
 	BaseRow     string // key... -> key..., column, WRITETIME(column), TTL(column)
 	Partition   string // partition key... -> key..., column, WRITETIME(column), TTL(column)
 	ScanBase    string // first token, last token -> key..., column, WRITETIME(column), TTL(column)
-	ScanEntries string // first token, last token -> key..., column
+	ScanEntries string // first token, last token -> key..., column, WRITETIME, TTL
 	Sample      string // -> column
 	PutPending  string // bucket, key..., id; timestamp
 	DropPending string // timestamp; bucket, key..., id
@@ -38,7 +38,7 @@ func (l *LookUp) Remove() string { return l.text.Remove }
 // Outdate deletes all entries of one value, row and kind up to a timestamp, those too that are still to come: timestamp, column, key..., kind.
 func (l *LookUp) Outdate() string { return l.text.Outdate }
 
-// RowEntries reads kind, id and writetime of the entries of one value and row: column, key...
+// RowEntries reads kind, id, writetime and time to live of the entries of one value and row: column, key...
 func (l *LookUp) RowEntries() string { return l.text.RowEntries }
 
 // BaseRow reads key..., column, WRITETIME(column) and TTL(column) of a row of the base: key...
@@ -50,7 +50,7 @@ func (l *LookUp) BasePartition() string { return l.text.Partition }
 // ScanBase reads key..., column, WRITETIME(column) and TTL(column) of the base after one token and up to another.
 func (l *LookUp) ScanBase() string { return l.text.ScanBase }
 
-// ScanEntries reads key... and column of the look-up after one token and up to another. A row of the base that has
+// ScanEntries reads key..., column, writetime and time to live of the entries after one token and up to another. A row of the base that has
 // several entries of one value comes as often, one right after the other.
 func (l *LookUp) ScanEntries() string { return l.text.ScanEntries }
 
@@ -116,12 +116,12 @@ func (l *LookUp) write() texts {
 		PutTTL:     put + " AND TTL ?",
 		Remove:     fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole)),
 		Outdate:    fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", table, equal(whole[:len(whole)-1])),
-		RowEntries: fmt.Sprintf("SELECT %s, %s, WRITETIME(%s) FROM %s WHERE %s", quote(l.EntryKind), quote(l.EntryID), written, table, equal(all)),
+		RowEntries: fmt.Sprintf("SELECT %s, %s, WRITETIME(%s), TTL(%s) FROM %s WHERE %s", quote(l.EntryKind), quote(l.EntryID), written, written, table, equal(all)),
 		BaseRow:    row + equal(key),
 		Partition:  row + equal(key[:l.Partition]),
 		ScanBase:   row + fmt.Sprintf("%s > ? AND %s <= ?", token, token),
-		ScanEntries: fmt.Sprintf("SELECT %s, %s FROM %s WHERE token(%s) > ? AND token(%s) <= ?",
-			strings.Join(key, ", "), column, table, column, column),
+		ScanEntries: fmt.Sprintf("SELECT %s, %s, WRITETIME(%s), TTL(%s) FROM %s WHERE token(%s) > ? AND token(%s) <= ?",
+			strings.Join(key, ", "), column, written, written, table, column, column),
 		Sample:      fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE token(%s) > ? LIMIT ?", column, table, column),
 		PutPending:  insert(pending, unknown, "") + ") USING TIMESTAMP ?",
 		DropPending: fmt.Sprintf("DELETE FROM %s USING TIMESTAMP ? WHERE %s", pending, equal(unknown)),

@@ -13,6 +13,13 @@
 //     an entry, and counted. An entry without base row is an *orphan* and is left to
 //     maintain.Reconcile, which removes it only if that is safe.
 //
+// # Lives
+//
+// An entry that expires before the value of its row is as good as none: one of an earlier write of the same value, which was to live for a while. Clocks and delays make no two
+// expirations equal, so what is summed up is which write a row, and the entry that lives longest, are of: their writetimes, of those that expire. Where these differ, by
+// the same buckets, the times to live are looked at by point reads. A row with too short an entry is given one that lasts, and is not missing: it was found until now.
+// Not told apart are two writes of one value at one and the same timestamp.
+//
 // A pass is clean if it found nothing missing. Orphans are no fault.
 //
 // # Where it is thin today

@@ -16,18 +16,19 @@ func (c *Checker) Recheck(ctx context.Context, l *match.LookUp, key [][]byte, ne
 		if err := next(ctx); err != nil {
 			return found, err
 		}
-		value, _, err := c.Maintainer.Base(ctx, l, key)
+		value, _, ttl, err := c.Maintainer.Base(ctx, l, key)
 		if err != nil {
 			return found, err
 		}
-		return found, c.recheck(ctx, l, key, value, &found)
+		return found, c.recheck(ctx, l, key, value, ttl, &found)
 	}
 	q := exec.Query{Text: l.BasePartition(), Values: key, Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
 	err = c.Session.Scan(ctx, q, func(cells [][]byte) error {
 		if err := next(ctx); err != nil {
 			return err
 		}
-		return c.recheck(ctx, l, cells[:len(l.Key)], cells[len(l.Key)], &found)
+		ttl, _ := exec.Int32(cells[len(l.Key)+2])
+		return c.recheck(ctx, l, cells[:len(l.Key)], cells[len(l.Key)], ttl, &found)
 	})
 	if err != nil {
 		err = fmt.Errorf("recheck a partition of %s: %w", l.BaseName(), err)
@@ -35,8 +36,8 @@ func (c *Checker) Recheck(ctx context.Context, l *match.LookUp, key [][]byte, ne
 	return found, err
 }
 
-// recheck looks at one row, whose column was seen to hold a value.
-func (c *Checker) recheck(ctx context.Context, l *match.LookUp, key [][]byte, value []byte, found *kind.Findings) error {
+// recheck looks at one row, whose column was seen to hold a value for so many seconds yet; 0: for ever.
+func (c *Checker) recheck(ctx context.Context, l *match.LookUp, key [][]byte, value []byte, ttl int32, found *kind.Findings) error {
 	if !match.Indexable(value) {
 		return nil
 	}
@@ -44,8 +45,9 @@ func (c *Checker) recheck(ctx context.Context, l *match.LookUp, key [][]byte, va
 	key, own := l.EntryKey(key)
 	if !own {
 		found.NoRoom++
+		ttl = 0
 	}
-	if has, err := c.Maintainer.Has(ctx, l, value, key); err != nil || has {
+	if _, lasts, err := c.Maintainer.Has(ctx, l, value, key, ttl); err != nil || lasts {
 		return err
 	}
 	return c.missing(ctx, l, value, key, found)

@@ -70,16 +70,48 @@ const MaxSample = 20
 // maxCollapsed is how many rows with surplus entries a pass looks at.
 const maxCollapsed = 10000
 
-type bucket struct {
+// sum is of the hashes of some rows.
+type sum struct {
 	count  int64
 	hi, lo uint64
 }
 
-func (b *bucket) add(hi, lo uint64) {
-	b.count++
+func (s *sum) add(hi, lo uint64) {
+	s.count++
 	var carry uint64
-	b.lo, carry = bits.Add64(b.lo, lo, 0)
-	b.hi, _ = bits.Add64(b.hi, hi, carry)
+	s.lo, carry = bits.Add64(s.lo, lo, 0)
+	s.hi, _ = bits.Add64(s.hi, hi, carry)
+}
+
+// bucket sums up rows, and those of them that expire together with what says when.
+type bucket struct{ rows, lives sum }
+
+// differs tells whether some rows of the base may have no entry, or none that lives as long; or some entries no row. Where no entry expires nothing is to be said of their lives.
+func (b *bucket) differs(entries *bucket) bool {
+	return b.rows != entries.rows || entries.lives.count > 0 && b.lives != entries.lives
+}
+
+// life is how long a value of the base is there, or an entry; of several the one that lives longest, as far as is known without a clock: one that expires is known by its writetime, as the
+// entry of the very write that a row shows lives as long as that.
+type life struct {
+	expires bool
+	written int64
+}
+
+// lifeOf reads it from the writetime and the time to live of a cell.
+func lifeOf(written, ttl []byte) (l life) {
+	if _, l.expires = exec.Int32(ttl); l.expires {
+		l.written, _ = exec.Int64(written)
+	}
+	return l
+}
+
+// longer is the longer one of two.
+func (l life) longer(other life) life {
+	if l.expires && (!other.expires || other.written > l.written) {
+		return other
+	}
+	return l
 }
 
 // hash is over value and key; the key of the hash is fixed, since the sums are only ever compared with each other.
@@ -128,10 +160,14 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, next func(context.C
 	step := func() { done++; progress(min(done, parts), parts) }
 	buckets := c.settings.Buckets
 	base, entries := make([]bucket, buckets), make([]bucket, buckets)
-	count := func(into []bucket, n *int64) func([]byte) {
-		return func(row []byte) {
+	count := func(into []bucket, n *int64) func([]byte, life) {
+		return func(row []byte, life life) {
 			hi, lo := hash(row)
-			into[hi%uint64(buckets)].add(hi, lo) // #nosec G115 -- not negative
+			b := &into[hi%uint64(buckets)] // #nosec G115 -- not negative
+			b.rows.add(hi, lo)
+			if life.expires {
+				b.lives.add(hash(binary.BigEndian.AppendUint64(row, uint64(life.written)))) // #nosec G115
+			}
 			*n++
 		}
 	}
@@ -149,9 +185,9 @@ func (c *Checker) Pass(ctx context.Context, l *match.LookUp, next func(context.C
 	for from := 0; from < buckets; {
 		wanted, rows := make(map[uint64]bool), int64(0)
 		for ; from < buckets && (rows == 0 || rows < c.settings.Collect); from++ {
-			if base[from] != entries[from] {
+			if base[from].differs(&entries[from]) {
 				wanted[uint64(from)] = true // #nosec G115 -- not negative
-				rows += base[from].count + entries[from].count
+				rows += base[from].rows.count + entries[from].rows.count
 			}
 		}
 		if len(wanted) == 0 {
@@ -191,10 +227,10 @@ func (c *Checker) reconcile(ctx context.Context, l *match.LookUp, value []byte, 
 	return c.Maintainer.Reconcile(ctx, l, value, key)
 }
 
-// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry, as value and key of the entry. To again, if it
-// is not nil, goes of the look-up a further entry of the same value and row; and of the base each row that has no entry of its own, of
+// scan reads the base or the look-up whole, and hands over each row that has, or is, an entry, as value and key of the entry, with its life. To again, if it
+// is not nil, goes of the look-up a further entry of the same value and row, of which row is told once, with the longest life; and of the base each row that has no entry of its own, of
 // which row is only told the first of a value. Calls do not overlap, but for those of next.
-func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next func(context.Context) error, step func(), row, again func([]byte)) error {
+func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next func(context.Context) error, step func(), row func([]byte, life), again func([]byte)) error {
 	text, name := l.ScanEntries(), l.LookUpName()
 	if base {
 		text, name = l.ScanBase(), l.BaseName()
@@ -212,8 +248,14 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next fun
 	for range c.settings.Workers {
 		guard.In(&wait, guard.Verification, func() {
 			var buffer, last []byte
-			for p := range parts {
+			var longest life // of the entries of last
+			told := func() {
+				if len(last) > 0 {
+					row(last, longest)
+				}
 				last = last[:0]
+			}
+			for p := range parts {
 				q := exec.Query{Text: text, Values: [][]byte{exec.FromInt64(p.First), exec.FromInt64(p.Last)},
 					Consistency: c.settings.Consistency, PageSize: c.settings.PageSize}
 				err := guard.Do(guard.Verification, func() error {
@@ -229,6 +271,7 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next fun
 						buffer = encode(buffer, value, key)
 						mu.Lock()
 						defer mu.Unlock()
+						lives := lifeOf(cells[len(l.Key)+1], cells[len(l.Key)+2])
 						further := !base && bytes.Equal(buffer, last)
 						if again != nil && (further || base && !own) {
 							again(buffer)
@@ -237,16 +280,21 @@ func (c *Checker) scan(ctx context.Context, l *match.LookUp, base bool, next fun
 							hi, lo := hash(buffer)
 							further = elsewhere[[2]uint64{hi, lo}]
 							elsewhere[[2]uint64{hi, lo}] = true
+							lives = life{} // what stands for it does not expire
+						}
+						if further && !base {
+							longest = longest.longer(lives)
 						}
 						if further {
 							return nil
 						}
-						last = append(last[:0], buffer...)
-						row(buffer)
+						told()
+						last, longest = append(last, buffer...), lives
 						return nil
 					})
 				})
 				mu.Lock()
+				told()
 				if err != nil && first == nil {
 					first = fmt.Errorf("scan %s: %w", name, err)
 					cancel()
@@ -274,24 +322,29 @@ feed:
 
 // differences collects the rows of some buckets from both tables and settles what only one of them has.
 func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[uint64]bool, next func(context.Context) error, result *kind.Findings) error {
-	const inBase, inEntries = 1, 2
-	seen := map[string]byte{}
-	collect := func(mark byte) func([]byte) {
-		return func(row []byte) {
+	type lives struct {
+		base, entry     life
+		inBase, inEntry bool
+	}
+	seen := map[string]lives{}
+	collect := func(note func(*lives, life)) func([]byte, life) {
+		return func(row []byte, life life) {
 			if hi, _ := hash(row); wanted[hi%uint64(c.settings.Buckets)] { // #nosec G115 -- not negative
-				seen[string(row)] |= mark
+				have := seen[string(row)]
+				note(&have, life)
+				seen[string(row)] = have
 			}
 		}
 	}
-	if err := c.scan(ctx, l, true, next, func() {}, collect(inBase), nil); err != nil {
+	if err := c.scan(ctx, l, true, next, func() {}, collect(func(have *lives, l life) { have.inBase, have.base = true, l }), nil); err != nil {
 		return err
 	}
-	if err := c.scan(ctx, l, false, next, func() {}, collect(inEntries), nil); err != nil {
+	if err := c.scan(ctx, l, false, next, func() {}, collect(func(have *lives, l life) { have.inEntry, have.entry = true, l }), nil); err != nil {
 		return err
 	}
 	var rows []string
-	for row, mark := range seen {
-		if mark != inBase|inEntries {
+	for row, have := range seen {
+		if have.inBase != have.inEntry || have.entry.expires && have.entry != have.base {
 			rows = append(rows, row)
 		}
 	}
@@ -315,7 +368,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 			value, key := decode(row)
 			var one kind.Findings
 			err := guard.Do(guard.Verification, func() error {
-				if seen[row] == inBase {
+				if seen[row].inBase {
 					return c.missing(ctx, l, value, key, &one)
 				}
 				return c.orphan(ctx, l, value, key, &one)
@@ -342,36 +395,35 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 // will see it.
 const attempts = 5
 
-// missing settles a base row whose entry was not seen.
+// missing settles a base row whose entry was not seen, or may not live as long as its value. One that has another, which is too short, is given a lasting one, and is not missing.
 func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *kind.Findings) error {
 	if l.StandsIn(key) {
 		return c.missingElsewhere(ctx, l, value, r)
 	}
 	for range attempts {
-		before, written, err := c.Maintainer.Base(ctx, l, key)
+		before, written, ttl, err := c.Maintainer.Base(ctx, l, key)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(before, value) {
 			return nil // the row was changed; its new value is another row of the scan
 		}
-		found, err := c.Maintainer.Has(ctx, l, value, key)
-		if err != nil {
+		found, lasts, err := c.Maintainer.Has(ctx, l, value, key, ttl)
+		if err != nil || lasts {
 			return err
 		}
-		if found {
-			return nil
-		}
-		after, again, err := c.Maintainer.Base(ctx, l, key)
+		after, again, _, err := c.Maintainer.Base(ctx, l, key)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(after, value) || again != written {
 			continue
 		}
-		r.Missing++
-		r.Sample = append(r.Sample, describe(l, value, key))
-		if err := c.Maintainer.Repair(ctx, l, value, key); err != nil {
+		if !found {
+			r.Missing++
+			r.Sample = append(r.Sample, describe(l, value, key))
+		}
+		if err := c.Maintainer.Repair(ctx, l, value, key, written, ttl); err != nil {
 			return err
 		}
 		r.Repaired++
@@ -382,13 +434,13 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, ke
 
 // missingElsewhere settles a value of rows without an entry of their own, of which no entry was seen.
 func (c *Checker) missingElsewhere(ctx context.Context, l *match.LookUp, value []byte, r *kind.Findings) error {
-	found, err := c.Maintainer.Has(ctx, l, value, l.StandIn())
+	found, _, err := c.Maintainer.Has(ctx, l, value, l.StandIn(), 0)
 	if err != nil || found {
 		return err
 	}
 	r.Missing++
 	r.Sample = append(r.Sample, describe(l, value, nil))
-	if err := c.Maintainer.Repair(ctx, l, value, l.StandIn()); err != nil {
+	if err := c.Maintainer.Repair(ctx, l, value, l.StandIn(), 0, 0); err != nil {
 		return err
 	}
 	r.Repaired++
