@@ -64,7 +64,7 @@ type Settings struct {
 	Workers     int               // 4 parts at a time
 	InFlight    int               // 64 entries written at a time, per part
 	Rate        int               // entries a second, 0 for no limit
-	Read        gocql.Consistency // of backfill; QUORUM
+	Read        gocql.Consistency // of what we compare by ourselves; QUORUM
 	Write       gocql.Consistency // of backfill; ALL
 	Passes      int               // 5; passes of verification before it fails
 	ShadowReads int64             // 10,000 reads compared
