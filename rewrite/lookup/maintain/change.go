@@ -455,3 +455,13 @@ func (m *Maintainer) Horizon(l *match.LookUp) time.Duration {
 	}
 	return max(m.gcGrace(l), 3*time.Hour) + time.Hour
 }
+
+// Lasts is how long an entry that was put may stand for a write that is yet to come: until others may take its write's life for over; and, if it expires, until what it outlives its cell by is
+// gone, as that lives from the write on.
+func (m *Maintainer) Lasts(x *Change) time.Duration {
+	horizon := m.Horizon(x.LookUp)
+	if x.entry != nil && x.entry.ttl > 0 {
+		horizon = min(horizon, m.settings.Margin)
+	}
+	return horizon
+}
