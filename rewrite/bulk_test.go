@@ -31,7 +31,7 @@ func TestFilledByOthers(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		script, err := w.engine.Spark("m1")
-		if err != nil || !strings.Contains(script, "stays_by_guest") || !strings.Contains(script, `"read_consistency": "QUORUM"`) {
+		if err != nil || !strings.Contains(script, "stays_by_guest") || !strings.Contains(script, `"read_consistency": "ALL"`) {
 			t.Errorf("%v: %s", err, script)
 		}
 		w.stop()

@@ -172,7 +172,8 @@ type active struct {
 	gain                 *gain.Meter
 	members              Members // nil: there are none
 	reliance             reliance
-	learned              atomic.Bool // what other members noted, since something rests on the tables
+	learned              atomic.Bool  // what other members noted, since something rests on the tables
+	learning             atomic.Int64 // that is being found
 }
 
 // relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead, or not know yet of an order that is on its way.
@@ -417,12 +418,12 @@ func (e *Engine) missed(id string) uint64 {
 	return 0
 }
 
-// doubted tells whether a change's reads are being turned back by an order of ours that is not stored yet.
+// doubted tells whether a change's reads are being turned back by an order of ours that is not stored yet, or whether it is not known here yet what other members noted: a difference is none then.
 func (e *Engine) doubted(id string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.active[id]
-	return a != nil && a.turning.Load() > 0
+	return a != nil && (a.turning.Load() > 0 || a.learning.Load() > 0)
 }
 
 // publish puts changes in force.

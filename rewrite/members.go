@@ -152,10 +152,12 @@ func (e *Engine) learn() {
 			continue
 		}
 		a.holds.Add(1)
+		a.learning.Add(1)
 		guard.In(&e.wait, guard.Migrations, func() {
 			for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
 				err := n.Learn(e.life)
 				if err == nil || !a.reliance.here.Load() { // or it is begun again when something does
+					a.learning.Add(-1)
 					a.holds.Add(-1)
 					return
 				}

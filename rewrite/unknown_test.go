@@ -105,3 +105,49 @@ func TestNothingIsAnsweredBeforeOthersNotesAreKnown(t *testing.T) {
 		}
 	})
 }
+
+// TestNoDifferenceBeforeOthersNotesAreKnown: nor does a member take it for a difference, and suspend the change, that it lacks a row which it can not know of yet.
+func TestNoDifferenceBeforeOthersNotesAreKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2)
+		defer f.close()
+		_, err := f.leader().engine.Approve(context.Background(), "r-1", advice(t), "ann")
+		must(t, err)
+		for _, w := range f.all {
+			w.answered()
+		}
+		key := [][]byte{str("room9"), num(9), num(1)}
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "UPDATE hotel.stays ") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		if a := f.all[1].say("UPDATE hotel.stays SET guest += ? WHERE room = ? AND day = ? AND n = ?", append([][]byte{str("guest1")}, key...)...); !a.failed {
+			t.Fatalf("%+v", a)
+		}
+		f.db.Before.Clear()
+		time.Sleep(time.Minute)
+		for _, w := range f.all {
+			w.answered()
+		}
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.HasPrefix(q.Text, "SELECT") && strings.Contains(q.Text, "stays_by_guest") && strings.Contains(q.Text, "bucket") {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		joins := f.join()
+		must(t, f.db.Write("UPDATE hotel.stays SET guest = ? WHERE room = ? AND day = ? AND n = ?", append([][]byte{str("guest1")}, key...), 0))
+		for range 20 {
+			joins.same("guest1")
+			time.Sleep(time.Second)
+		}
+		f.db.Before.Clear()
+		joins.answered()
+		joins.same("guest1")
+		if m := joins.engine.Migrations()[0]; m.State != migrate.Serving || m.Differed != 0 {
+			t.Errorf("%s: %s; %d differences", m.State, m.Reason, m.Differed)
+		}
+	})
+}

@@ -138,7 +138,7 @@ type Keeper interface {
 	Begin(ctx context.Context, steps []Step, c gocql.Consistency) (bad []Step, err error)
 	// End takes note of how Cassandra answered. It does not block.
 	End(steps []Step, answer Answer, level Level)
-	// Horizon is how long a write may be on its way inside Cassandra, of which a step is to be followed by its statement in a small part.
+	// Horizon is how long a step stands for its statement, which is to follow it in a small part of that.
 	Horizon(Step) time.Duration
 	// Run does in the background what follows, until the context ends.
 	Run(ctx context.Context)

@@ -130,7 +130,7 @@ func (r *Runner) End(steps []kind.Step, answer kind.Answer, level kind.Level) {
 func (r *Runner) Horizon(s kind.Step) time.Duration {
 	switch x := s.(type) {
 	case *maintain.Change:
-		return r.Maintainer.Horizon(x.LookUp)
+		return r.Maintainer.Lasts(x)
 	case *maintain.Unknown:
 		return r.Maintainer.Horizon(x.LookUp)
 	}

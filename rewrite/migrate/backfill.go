@@ -70,7 +70,7 @@ func (m *Manager) backfill(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	job := &job{m: m, r: r, d: d, c: c, id: id, pace: m.paced(r, m.settings.Rate), how: m.filling(&have)}
+	job := &job{m: m, r: r, d: d, c: c, id: id, pace: m.paced(r, m.settings.Rate), how: m.filling()}
 	m.progress(r, "token ranges", int64(c.Total-len(c.Left)), int64(c.Total))
 	todo := c.Left
 	ctx, cancel := context.WithCancel(ctx)
@@ -121,17 +121,10 @@ type job struct {
 	err error
 }
 
-// filling is how the tables of a change are filled. In several data centres a row that was written at LOCAL_QUORUM may have reached one of them alone, and reads there find it: a quorum of each is asked, where one of all
-// may lack it. Where the base was replicated otherwise before, some replicas may not have all its rows: all are asked.
-func (m *Manager) filling(have *Change) kind.Filling {
-	how := kind.Filling{Read: m.settings.Read, Write: m.settings.Write, InFlight: m.settings.InFlight}
-	switch {
-	case have.Moved:
-		how.Read = gocql.All
-	case how.Read == gocql.Quorum && centres(have.Replication) > 1:
-		how.Read = gocql.EachQuorum
-	}
-	return how
+// filling is how the tables of a change are filled. All replicas of the base are asked: a row of before may be on one alone, as it was written at ONE, at LOCAL_QUORUM in another data centre, or
+// as the keyspace was replicated otherwise then; and whatever asks that one finds it, today at ONE, or tomorrow at any level, as that read brought it to the others. Rows that are written from now on have their entries before.
+func (m *Manager) filling() kind.Filling {
+	return kind.Filling{Read: gocql.All, Write: m.settings.Write, InFlight: m.settings.InFlight}
 }
 
 func (j *job) fail(err error) {

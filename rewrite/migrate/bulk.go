@@ -54,7 +54,7 @@ func (m *Manager) Spark(id string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("%w: there is no script for its kind", kind.ErrNoBulk)
 	}
-	return b.Spark(id, m.filling(&have))
+	return b.Spark(id, m.filling())
 }
 
 // Filled takes note that somebody else has filled the table of a change: it is verified next.

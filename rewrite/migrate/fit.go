@@ -228,7 +228,6 @@ func (m *Manager) followNow(ctx context.Context, r *run, s *schema.Schema, creat
 		if f.longer || f.moved {
 			x.refill(!f.longer)
 		}
-		x.Moved = x.Moved || f.moved
 		x.Replication = replicationOf(s, x.Rewrite.Keyspace)
 	}
 	text := fmt.Sprintf("table %s.%s has changed: %s", have.Rewrite.Keyspace, have.Rewrite.Base, strings.Join(f.news, ", "))

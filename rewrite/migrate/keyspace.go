@@ -19,7 +19,7 @@ import (
 //	approval    the keyspace is made, if it is not there; who may not is told what an administrator has to say
 //	follow      the replication of the base, or of our keyspace, is another than when the tables were filled: reads run as written at
 //	            once, ours is altered to be as the base's, and the tables are filled and verified anew
-//	fill        meanwhile rows of the base are read at ALL: a replica that is new has none until somebody repairs
+//	fill        rows of the base are read at ALL: a replica that is new has none until somebody repairs
 //	drop        the keyspace stays, with the grants that an administrator gave on it
 //
 // Tables from before there were such keyspaces lie in that of their base (plan.Rewrite.Home).
@@ -104,14 +104,4 @@ func replicationOf(s *schema.Schema, keyspace string) map[string]string {
 		return maps.Clone(k.Replication)
 	}
 	return nil
-}
-
-// centres is in how many data centres a keyspace has replicas.
-func centres(replication map[string]string) (n int) {
-	for name := range replication {
-		if name != "class" {
-			n++
-		}
-	}
-	return n
 }

@@ -65,7 +65,7 @@ type Settings struct {
 	Workers     int               // 4 parts at a time
 	InFlight    int               // 64 entries written at a time, per part
 	Rate        int               // entries a second, 0 for no limit
-	Read        gocql.Consistency // of backfill; QUORUM
+	Read        gocql.Consistency // of what we compare by ourselves; QUORUM
 	Write       gocql.Consistency // of backfill; ALL
 	Passes      int               // 5; passes of verification before it fails
 	ShadowReads int64             // 10,000 reads compared
@@ -136,7 +136,7 @@ type Parts struct {
 	Blocked func() string
 	// Missed counts the writes that went on without their entry, of one change. nil: there are none.
 	Missed func(id string) uint64
-	// Doubted tells whether reads of a change are being turned back here, by an order that is on its way. nil: they never are.
+	// Doubted tells whether a difference is none here: reads of a change are being turned back by an order that is on its way, or what others noted is not known yet. nil: it always is one.
 	Doubted func(id string) bool
 	// Shared says that other processes carry out the same changes: what they verified is verified. Lead runs what one of them alone is to do, in a context that ends when it is
 	// no more to; nil: there is no other.

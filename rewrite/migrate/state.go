@@ -180,10 +180,8 @@ type Change struct {
 	// Emptying is how many statements are under way that empty its base: what follows from that is ordered once they are answered, or by whoever finds that the process which sent
 	// them on is gone.
 	Emptying int `json:"emptying,omitempty"`
-	// Replication is that of the base's keyspace when it was filled; nil in records of before. Moved: it has changed since, and not every replica of
-	// the base may have every row.
+	// Replication is that of the base's keyspace when it was filled; nil in records of before.
 	Replication map[string]string `json:"replication,omitempty"`
-	Moved       bool              `json:"moved,omitempty"`
 	// OnEntryFailure is what becomes of a write whose entry can not be written, as it was approved: TurnBack or Refuse.
 	OnEntryFailure string `json:"on_entry_failure,omitempty"`
 	// Fill is who fills it, as it was approved: FillOwn, also if it is "", or FillBulk. Filled says that somebody else has.

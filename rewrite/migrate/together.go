@@ -348,8 +348,7 @@ func (m *Manager) fillTogether(ctx context.Context, r *run, d kind.Derived) erro
 // fillWith is how a change fills a part.
 func (m *Manager) fillWith(r *run, d kind.Derived) fill {
 	return func(ctx context.Context, p exec.Range, next func(context.Context) error) (int64, error) {
-		have := r.get()
-		rows, err := d.Fill(ctx, p, m.filling(&have), func(ctx context.Context) error {
+		rows, err := d.Fill(ctx, p, m.filling(), func(ctx context.Context) error {
 			if err := next(ctx); err != nil {
 				return err
 			}

@@ -198,7 +198,7 @@ type completion struct {
 func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level) {
 	for _, x := range changes {
 		tried := x.entry != nil || !x.Puts()
-		if answer != kind.Refused && (!tried || x.unput && (answer == kind.Lost || x.Stamped)) { // of others that were acknowledged the base is read
+		if answer != kind.Refused && (!tried || x.unput && (answer == kind.Lost || x.Stamped || x.elsewhere)) { // of others that were acknowledged the base is read
 			m.owe(x)
 		} else if answer == kind.Lost && x.entry != nil {
 			m.eras.lost.keep(x.entry)
@@ -212,7 +212,16 @@ func (m *Maintainer) End(changes []*Change, answer kind.Answer, level kind.Level
 		if answer == kind.Refused {
 			_, _ = m.own.forget(x)
 		}
-		m.later(completion{change: x, answer: answer, level: level})
+		if !m.later(completion{change: x, answer: answer, level: level}) {
+			m.unsettled(x, answer)
+		}
+	}
+}
+
+// unsettled has the entry be owed that was to be put for what the base shows.
+func (m *Maintainer) unsettled(x *Change, answer kind.Answer) {
+	if x != nil && x.unput && !x.Stamped && answer == kind.Applied {
+		m.owe(x)
 	}
 }
 
@@ -266,6 +275,7 @@ func (m *Maintainer) complete(ctx context.Context, c completion) {
 		if !settled {
 			if err := m.settle(c.where(ctx), c); err != nil {
 				m.counts.failed.Add(1)
+				m.unsettled(c.change, c.answer)
 				m.Log.Debug("what a write replaced could not be removed; the sweeper will", "table", c.lookup().LookUpName(), "err", err)
 			}
 		}
@@ -444,4 +454,14 @@ func (m *Maintainer) Horizon(l *match.LookUp) time.Duration {
 		return m.settings.Horizon
 	}
 	return max(m.gcGrace(l), 3*time.Hour) + time.Hour
+}
+
+// Lasts is how long an entry that was put may stand for a write that is yet to come: until others may take its write's life for over; and, if it expires, until what it outlives its cell by is
+// gone, as that lives from the write on.
+func (m *Maintainer) Lasts(x *Change) time.Duration {
+	horizon := m.Horizon(x.LookUp)
+	if x.entry != nil && x.entry.ttl > 0 {
+		horizon = min(horizon, m.settings.Margin)
+	}
+	return horizon
 }

@@ -27,7 +27,7 @@
 //     The former value goes by D2 at T-1, or, if it was seen and nothing is there now, at its own timestamp.
 //  6. Anybody, at any time, may apply D2 at T-1 from a QUORUM read (u, T) of the base. Sweeps do.
 //  7. D3, the only rule with time, for what crashed, was lost or was not found by a hint: an entry seen twice, a horizon apart on the
-//     sweeper's own monotonic clock (visits.go), with the same writetime, while the base shows another value, goes by its id and writetime.
+//     sweeper's own monotonic clock (visits.go), with the same writetime, while the base shows another value, in the end at ALL, goes by its id and writetime.
 //
 // Why a removal hits no live write: a delete touches the entry of w only if (D1) w was acknowledged, so it is in every later
 // quorum read, and one shows another value; (D2) something above w's timestamp is in the base; (D3) w's life is over. An

@@ -1,6 +1,7 @@
 package maintain
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/exec/exectest"
 	"github.com/helenus-db/helenus/rewrite/kind"
+	"github.com/helenus-db/helenus/rewrite/lookup/match"
 )
 
 // An entry is owed until it is put: while Cassandra can not do it, not if it refuses it, and each by the pass of its own look-up.
@@ -98,5 +100,35 @@ func TestOwedWhereADataCentreIsDown(t *testing.T) {
 	b.must(b.m.PutOwed(t.Context(), b.l))
 	if len(b.m.owed.entries) != 0 {
 		t.Error("it is owed still")
+	}
+}
+
+// A write whose timestamp Cassandra chose was acknowledged, at ONE, and its entry could not be put. It is put for what the base shows; if the base can not be read, or too much waits, it is owed: a
+// pass reads at QUORUM, and may not see the row.
+func TestOwedWhereTheBaseCanNotBeRead(t *testing.T) {
+	for _, why := range []string{"the base can not be read", "too much waits", "its key has no room"} {
+		b := setup(t, Settings{Queue: 1}, nil)
+		b.db.Replicate("k", map[string]string{"class": "N", "dc1": "3"})
+		b.db.Before.Set(func(context.Context, exec.Query) error { return exectest.Timeout })
+		x := b.change("a")
+		x.Stamped = false
+		if why == "its key has no room" { // of what stands for such rows the base is not read at all
+			x.Key = [][]byte{bytes.Repeat([]byte("k"), match.MaxEntryKey+1)}
+		}
+		if _, err := b.m.Begin(t.Context(), []*Change{x}, gocql.One); err == nil {
+			t.Fatal("the entry was put")
+		}
+		if why == "too much waits" {
+			b.m.queue <- completion{change: b.change("b")}
+		}
+		b.m.End([]*Change{x}, kind.Applied, kind.Level{Consistency: gocql.One})
+		b.drain()
+		b.db.Before.Clear()
+		b.must(b.m.PutOwed(t.Context(), b.l))
+		key, _ := b.l.EntryKey(x.Key)
+		have, err := b.m.entries(t.Context(), b.l, []byte("a"), key, gocql.Quorum)
+		if err != nil || len(have) != 1 {
+			t.Errorf("%s: it has %d entries (%v)", why, len(have), err)
+		}
 	}
 }

@@ -102,10 +102,11 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 		removals = append(removals, m.outdate(l, value, key, now.at-1))
 	}
 	if len(aged) > 0 {
-		// A serial read finishes open rounds, or fences them off: what a conditional write left behind is decided by it.
-		if again, err := m.base(ctx, l, key, gocql.Consistency(gocql.Serial)); err != nil {
+		dead, err := m.nowhere(ctx, l, value, key)
+		if err != nil {
 			return Left, err
-		} else if !bytes.Equal(again.value, value) || again.value == nil {
+		}
+		if dead {
 			for _, e := range aged { // D3
 				removals = append(removals, m.remove(e, m.removal(e)))
 			}
@@ -121,6 +122,23 @@ func (m *Maintainer) reconcile(ctx context.Context, l *match.LookUp, value []byt
 		return Left, fmt.Errorf("remove entries of %s: %w", l.LookUpName(), err)
 	}
 	return Removed, nil
+}
+
+// nowhere tells whether no replica shows a value of a row, and none will: a serial read finishes open rounds, or fences them off, by which what a conditional write left behind is decided; and what was
+// acknowledged at ONE may be on one replica alone, for as long as nobody repairs that. While one can not be asked that is not known.
+func (m *Maintainer) nowhere(ctx context.Context, l *match.LookUp, value []byte, key [][]byte) (bool, error) {
+	for _, level := range []gocql.Consistency{gocql.Consistency(gocql.Serial), gocql.All} {
+		now, err := m.base(ctx, l, key, level)
+		switch {
+		case err != nil && level == gocql.All && exec.Down(err):
+			return false, nil
+		case err != nil:
+			return false, err
+		case bytes.Equal(now.value, value) && now.value != nil:
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // Fill writes the entry that stands for a cell of the base: what backfill does. ttl are the seconds that the cell has left, 0

@@ -110,3 +110,29 @@ func TestLivesThatAgree(t *testing.T) {
 		t.Errorf("%+v, %v, %d statements", found, err, n)
 	}
 }
+
+// A row whose entry is that of another write, or was not settled, is given one of its own if both expire: the next pass does not look at it again.
+func TestLivesAreSettledOnce(t *testing.T) {
+	db, l, checker := setup(t, Settings{Ranges: 1})
+	row := [][]byte{[]byte("v"), []byte("p"), exec.FromInt32(1)}
+	if err := db.Write("INSERT INTO k.t (v, p, c) VALUES (?, ?, ?) USING TTL 3600", row, time.Now().UnixMicro()); err != nil {
+		t.Fatal(err)
+	}
+	entry := append(row[:3:3], []byte{byte(maintain.Unstamped)}, exec.FromInt64(1), exec.FromInt64(1), exec.FromInt32(7200))
+	if err := db.Write(l.PutTTL(), entry, 0); err != nil {
+		t.Fatal(err)
+	}
+	scans := 0
+	db.Before.Set(func(_ context.Context, q exec.Query) error {
+		if q.Text == l.ScanBase() || q.Text == l.ScanEntries() {
+			scans++
+		}
+		return nil
+	})
+	for pass, want := range []int{4, 2} {
+		scans = 0
+		if found, err := checker.Pass(context.Background(), l, nil, nil); err != nil || found.Missing != 0 || found.Repaired != 0 || scans != want {
+			t.Errorf("pass %d: %+v, %v; %d scans, want %d", pass, found, err, scans, want)
+		}
+	}
+}

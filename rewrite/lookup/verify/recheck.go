@@ -50,5 +50,5 @@ func (c *Checker) recheck(ctx context.Context, l *match.LookUp, key [][]byte, va
 	if _, lasts, err := c.Maintainer.Has(ctx, l, value, key, ttl); err != nil || lasts {
 		return err
 	}
-	return c.missing(ctx, l, value, key, found)
+	return c.missing(ctx, l, value, key, false, found)
 }

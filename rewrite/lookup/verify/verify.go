@@ -369,7 +369,7 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 			var one kind.Findings
 			err := guard.Do(guard.Verification, func() error {
 				if seen[row].inBase {
-					return c.missing(ctx, l, value, key, &one)
+					return c.missing(ctx, l, value, key, seen[row].inEntry, &one)
 				}
 				return c.orphan(ctx, l, value, key, &one)
 			})
@@ -395,8 +395,9 @@ func (c *Checker) differences(ctx context.Context, l *match.LookUp, wanted map[u
 // will see it.
 const attempts = 5
 
-// missing settles a base row whose entry was not seen, or may not live as long as its value. One that has another, which is too short, is given a lasting one, and is not missing.
-func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, r *kind.Findings) error {
+// missing settles a base row whose entry was not seen, or, if it was, may not live as long as its value. One that has another, which is too short, is given a lasting one, and is not missing.
+// One whose value expires, and whose entry lasts, is given one of its own write, by which the next pass sees that.
+func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, key [][]byte, seen bool, r *kind.Findings) error {
 	if l.StandsIn(key) {
 		return c.missingElsewhere(ctx, l, value, r)
 	}
@@ -409,6 +410,12 @@ func (c *Checker) missing(ctx context.Context, l *match.LookUp, value []byte, ke
 			return nil // the row was changed; its new value is another row of the scan
 		}
 		found, lasts, err := c.Maintainer.Has(ctx, l, value, key, ttl)
+		if err == nil && lasts && seen && ttl > 0 {
+			if err := c.Maintainer.Fill(ctx, l, value, key, written, ttl, c.settings.Consistency); err != nil {
+				return fmt.Errorf("write an entry of %s for what a row holds: %w", l.LookUpName(), err)
+			}
+			return nil
+		}
 		if err != nil || lasts {
 			return err
 		}
