@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -64,11 +65,12 @@ type demo struct {
 	admin      string         // host:port of its API
 	prometheus string         // host:port of one that scrapes it; "" if there is none
 	helenus    *program
+	control    net.Listener // a relay to Cassandra that is no more than that
 	proof
 	failed bool
 
 	before, after, writesBefore, writesAfter *report
-	readsBefore, readsAfter                  *report
+	othersBefore, othersAfter                abreast
 	rowsBefore                               int            // that Cassandra read for one guest's reservations
 	lookUp, byCity, chain                    recommendation // reservations by guest, hotels by city, the N+1 chain
 }
@@ -133,6 +135,9 @@ func (d *demo) stateDir() string { return filepath.Join(d.dir, "state") }
 
 func (d *demo) cleanUp() {
 	d.stopAll()
+	if d.control != nil {
+		_ = d.control.Close()
+	}
 	if d.session != nil {
 		d.session.Close()
 	}

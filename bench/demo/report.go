@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,11 +92,58 @@ func compared(what string, before, after []figures) string {
 		a := named(after, b.Name)
 		t.AppendRow([]any{b.Name, b.Count, ms(b.P50), ms(a.P50), times(b.P50, a.P50), ms(b.P99), ms(a.P99)})
 	}
+	return rendered(t)
+}
+
+// rendered is a table without spaces at the ends of lines.
+func rendered(t table.Writer) string {
 	var lines []string
 	for line := range strings.SplitSeq(t.Render(), "\n") {
 		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// abreast is the same traffic, made at the same time through Helenus and through the control.
+type abreast struct {
+	through, control *report
+	reads            int // that Cassandra had meanwhile
+}
+
+// asked is how many reads the application made, both ways.
+func (r abreast) asked() (n int) {
+	for _, s := range slices.Concat(r.through.Statements, r.control.Statements) {
+		if isRead[s.Name] {
+			n += s.Count
+		}
+	}
+	return n
+}
+
+// tolerated is how much longer a statement may take than by the control before it is said to be slower: ten per cent.
+const tolerated = 1.1
+
+// slower names, with figures, the statements that the change made slower between two such runs. By how much they are slower through the control, too, is the
+// machine's doing.
+func slower(before, after abreast) (all string) {
+	for _, was := range before.through.Statements {
+		is, controlWas, controlIs := after.through.statement(was.Name), before.control.statement(was.Name), after.control.statement(was.Name)
+		if is.P50 == 0 || controlWas.P50 == 0 || controlIs.P50 == 0 {
+			all += fmt.Sprintf(" %s was not asked each time;", was.Name)
+		} else if is.P50/controlIs.P50 > tolerated*was.P50/controlWas.P50 {
+			all += fmt.Sprintf(" %s %s -> %s ms, where the control went %s -> %s ms;", was.Name, ms(was.P50), ms(is.P50), ms(controlWas.P50), ms(controlIs.P50))
+		}
+	}
+	return all
+}
+
+// table compares two such runs.
+func (r abreast) table(after abreast) string {
+	t := newTable("statement", "count", "p50 ms before", "control", "after", "control")
+	for _, was := range r.through.Statements {
+		t.AppendRow([]any{was.Name, was.Count, ms(was.P50), ms(r.control.statement(was.Name).P50), ms(after.through.statement(was.Name).P50), ms(after.control.statement(was.Name).P50)})
+	}
+	return rendered(t)
 }
 
 func ms(microseconds float64) string { return fmt.Sprintf("%.2f", microseconds/1000) }

@@ -27,3 +27,32 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// What the change makes slower is told from what the machine does, which hits the control as well.
+func TestSlower(t *testing.T) {
+	run := func(through, control float64) abreast {
+		of := func(p50 float64) *report {
+			return &report{Statements: []figures{{Name: "arrivals-of-room", P50: p50}}}
+		}
+		return abreast{through: of(through), control: of(control)}
+	}
+	for name, c := range map[string]struct {
+		before, after abreast
+		want          bool
+	}{
+		"as it was":                                   {run(700, 700), run(700, 700), false},
+		"the machine is slower":                       {run(700, 700), run(1400, 1400), false},
+		"the machine is faster":                       {run(1400, 1400), run(700, 700), false},
+		"a little slower":                             {run(700, 700), run(760, 700), false},
+		"the control has always been slower":          {run(700, 800), run(700, 800), false},
+		"the change is slower":                        {run(700, 700), run(780, 700), true},
+		"the change is slower, the machine faster":    {run(1400, 1400), run(780, 700), true},
+		"the change is slower, and so is the machine": {run(700, 700), run(1560, 1400), true},
+		"it was not asked afterwards":                 {run(700, 700), run(0, 700), true},
+		"the control was not asked":                   {run(700, 700), run(700, 0), true},
+	} {
+		if got := slower(c.before, c.after); (got != "") != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/helenus-db/helenus/bench/product"
 	"github.com/helenus-db/helenus/internal/cassandra"
@@ -147,8 +148,12 @@ func (d *demo) ask(ctx context.Context, into any, args ...string) error {
 
 // traffic runs the application through Helenus and returns what it measured.
 func (d *demo) traffic(ctx context.Context, name string, args ...string) (*report, error) {
+	return d.trafficAt(ctx, d.through, name, args...)
+}
+
+func (d *demo) trafficAt(ctx context.Context, address, name string, args ...string) (*report, error) {
 	file := filepath.Join(d.dir, name+".json")
-	args = append([]string{"hotel", "run", "-hosts", d.through, "-report", file}, args...)
+	args = append([]string{"hotel", "run", "-hosts", address, "-report", file}, args...)
 	if _, err := d.output(ctx, false, nil, args...); err != nil {
 		return nil, err
 	}
@@ -156,9 +161,47 @@ func (d *demo) traffic(ctx context.Context, name string, args ...string) (*repor
 	if err != nil {
 		return nil, err
 	}
-	d.say("$ %s", join(args))
-	d.say("%d operations in %.1f s, %d failed", r.Count, r.End.Sub(r.Start).Seconds(), r.Errors)
+	d.say("$ %s\n%d operations in %.1f s, %d failed", join(args), r.Count, r.End.Sub(r.Start).Seconds(), r.Errors)
 	return r, nil
+}
+
+// abreast runs the same traffic through Helenus and through the control at the same time, so that what the machine does meanwhile hits both alike. So would what
+// Helenus asks Cassandra for by itself, so that is counted.
+func (d *demo) abreast(ctx context.Context, name string, args ...string) (r abreast, err error) {
+	before, err := d.readsOf(ctx)
+	if err != nil {
+		return r, err
+	}
+	var both errgroup.Group
+	both.Go(func() (err error) { r.through, err = d.trafficAt(ctx, d.through, name, args...); return err })
+	both.Go(func() (err error) {
+		r.control, err = d.trafficAt(ctx, d.control.Addr().String(), name+"-control", args...)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return r, err
+	}
+	after, err := d.readsOf(ctx)
+	r.reads = after - before
+	return r, err
+}
+
+// readsOf is how many reads of the application's tables, and of those that Helenus has made, Cassandra has had so far, whoever asked.
+func (d *demo) readsOf(ctx context.Context) (sum int, err error) {
+	for _, kind := range []string{"read", "scan"} {
+		iter := d.session.Query("SELECT keyspace_name, count FROM system_views.coordinator_" + kind + "_latency").WithContext(ctx).Iter()
+		var keyspace string
+		var count int
+		for iter.Scan(&keyspace, &count) {
+			if strings.HasSuffix(keyspace, "hotel") { // hotel, helenus_data_hotel
+				sum += count
+			}
+		}
+		if err := iter.Close(); err != nil {
+			return 0, fmt.Errorf("ask Cassandra how many reads it has had: %w", err)
+		}
+	}
+	return sum, nil
 }
 
 // meanwhile keeps the application booking while do runs.

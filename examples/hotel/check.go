@@ -67,6 +67,9 @@ type checker struct {
 // literalKeys is how many keys are also asked for by the literal statement directly, which scans the whole table each time.
 const literalKeys = 30
 
+// scansAtOnce is how many of these scans are under way at once: each keeps a processor busy, and of many Cassandra gives some up.
+const scansAtOnce = 2
+
 func checkCommand(flags *flag.FlagSet) func(context.Context, io.Writer) error {
 	direct := flags.String("direct", "127.0.0.1:9042", "address of Cassandra itself, host:port")
 	through := flags.String("through", "", "address to compare with it, host:port")
@@ -134,7 +137,9 @@ func (c checker) check(ctx context.Context, guests []gocql.UUID) error {
 	if err != nil {
 		return err
 	}
-	second, err := c.compare(ctx, "guests compared by the literal statement", guests[:min(len(guests), literalKeys)],
+	few := c
+	few.concurrency = min(c.concurrency, scansAtOnce)
+	second, err := few.compare(ctx, "guests compared by the literal statement", guests[:min(len(guests), literalKeys)],
 		sides{expected: literal(c.direct), direct: literal(c.direct), through: prepared(c.through)})
 	if err != nil {
 		return err
