@@ -196,7 +196,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base), b.namedWithMore(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base), b.namedWithMore(c, src, base), b.rearranged(c, src, base), b.counted(c, src, base):
 	default:
 		return nil
 	}
@@ -290,7 +290,7 @@ func (b *modeller) identified(c *copied, src, base *source) bool {
 		if !alone && !unique && !unmeasured {
 			continue
 		}
-		if as := b.as(src, x, base); as == "" || b.shared(src, x, as) {
+		if as := b.as(src, x, base); as == "" || b.shared(src, x, as) || b.apart(src, x, base) {
 			continue
 		}
 		weigh := func(worded bool) proof {
@@ -431,7 +431,7 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		if d := src.distinct(x.Name); identity && d > 0 && d < once*src.rows() {
 			continue // what it is is determined by the base's key, and it determines nothing
 		}
-		if c.columns[x.Name] != "" || timelike(x.Type) || identity && b.lookUp(c, src, x) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
+		if c.columns[x.Name] != "" || timelike(x.Type) || b.bucket(x) || identity && b.lookUp(c, src, x) || src.rows() >= manyRows && src.distinct(x.Name) > 0 && src.distinct(x.Name) <= fewValues {
 			continue
 		}
 		if to, p := b.likely(src, x); to != nil && to != base && p.probability() >= Probable {

@@ -300,7 +300,8 @@ func (b *modeller) same(src *source, x, c schema.Column, to *source) (column str
 
 // cut says by what a column of a key is determined that cuts a partition into pieces, "" if by nothing: what happened at one time was on one day. That is so if rows with the same
 // time, of several partners, say so; and of a time that is each there once, if the column is called, or typed, as a piece of time. That a time is there once has to be seen: forecasts
-// of several days are issued at one time. What a timeuuid tells is told apart anyway.
+// of several days are issued at one time. What a timeuuid tells is told apart anyway. Where no rows were seen a name is believed, but not that of a day or a time by its type. A number beside
+// somebody's key is a piece, too, where each time is there once.
 func (b *modeller) cut(src *source, name string) string {
 	c := src.schema.Column(name)
 	if c.Kind != schema.PartitionKey {
@@ -308,7 +309,7 @@ func (b *modeller) cut(src *source, name string) string {
 	}
 	for _, by := range src.key {
 		x := src.schema.Column(by)
-		if by == name || x.Kind != schema.Clustering || x.Type != "timestamp" && x.Type != "timeuuid" {
+		if by == name || x.Kind != schema.Clustering || x.Type != "timestamp" && x.Type != "timeuuid" && (x.Type != "date" || timelike(c.Type)) {
 			continue
 		}
 		pieces := b.samples.facts(src.name, by, name, false)
@@ -318,11 +319,19 @@ func (b *modeller) cut(src *source, name string) string {
 		if a := b.alone(src, by, name, pieces); a.holds() {
 			return fmt.Sprintf("%s determines %s: of %d values that several rows have, each has one, %d by chance", by, name, a.n, a.decoys)
 		}
-		if (x.Type == "timeuuid" || len(pieces) >= leastGroups) && !src.needs(name) && (timelike(c.Type) || period(words(name))) {
+		seen := x.Type == "timeuuid" || len(pieces) >= leastGroups || src.once(by) || !b.samples.has(src.name) && !timelike(c.Type)
+		if seen && !src.needs(name) && (timelike(c.Type) || period(words(name)) || src.once(by) && b.piece(src, *c)) {
 			return fmt.Sprintf("%s is a piece of time, and %s says when", name, by)
 		}
 	}
 	return ""
+}
+
+// piece tells whether a number in a partition key is nobody's key, beside a column that is somebody's: partitions are cut by it.
+func (b *modeller) piece(src *source, c schema.Column) bool {
+	return dense(c.Type) && src.rows() >= manyRows && len(b.probable(src, c)) == 0 && slices.ContainsFunc(src.schema.PartitionKey(), func(x schema.Column) bool {
+		return x.Name != c.Name && len(b.probable(src, x)) > 0
+	})
 }
 
 // needs tells whether there are more rows than the other columns of the key can tell apart, by what was measured.

@@ -3,6 +3,7 @@ package infer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ type dual struct {
 	writes  int
 	means   []float64 // by columns: INSERTs into the other table with the value of one into this
 	times   float64   // INSERTs into the other table for each into this, near to each other or not
+	share   float64   // of the INSERTs into this that one into the other goes with
 }
 
 // observe takes in what a snapshot says of values.
@@ -114,7 +116,7 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 		if !ok || !ok2 || from.of == to.of {
 			continue
 		}
-		d := dual{writes: p.Accompanied, times: float64(max(to.count, 1)) / float64(max(from.count, 1))}
+		d := dual{writes: p.Accompanied, times: float64(max(to.count, 1)) / float64(max(from.count, 1)), share: float64(p.Accompanied) / float64(max(p.Writes, 1))}
 		for _, e := range p.Equal {
 			if e.Same && e.From < len(from.columns) && e.To < len(to.columns) {
 				mean := e.Mean
@@ -124,15 +126,19 @@ func (b *modeller) coWritten(snapshot *capture.Snapshot) {
 				d.columns, d.means = append(d.columns, [2]string{from.columns[e.From], to.columns[e.To]}), append(d.means, mean)
 			}
 		}
-		if _, known := b.duals[[2]table{from.of, to.of}]; known || len(d.columns) == 0 {
+		if _, known := b.duals[[2]table{from.of, to.of}]; !known && len(d.columns) > 0 {
+			b.duals[[2]table{from.of, to.of}] = d
+		}
+	}
+	for at, d := range maps.Clone(b.duals) { // of two directions capture tells one, as it comes: a ticket goes with one order, from which follows that an order goes with two tickets
+		if _, known := b.duals[[2]table{at[1], at[0]}]; known {
 			continue
 		}
-		b.duals[[2]table{from.of, to.of}] = d
-		back := dual{writes: d.writes, means: d.means, times: 1 / d.times}
-		for _, c := range d.columns {
-			back.columns = append(back.columns, [2]string{c[1], c[0]})
+		back := dual{writes: d.writes, times: 1 / d.times}
+		for i, c := range d.columns {
+			back.columns, back.means = append(back.columns, [2]string{c[1], c[0]}), append(back.means, max(1, d.means[i]*d.share/d.times))
 		}
-		b.duals[[2]table{to.of, from.of}] = back
+		b.duals[[2]table{at[1], at[0]}] = back
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helenus-db/helenus/advisor/infer"
 	"github.com/helenus-db/helenus/advisor/infer/infertest"
+	"github.com/helenus-db/helenus/capture/burst"
 	"github.com/helenus-db/helenus/capture/feed"
 	"github.com/helenus-db/helenus/capture/schema"
 )
@@ -198,5 +199,26 @@ func TestRowsOfItsOwnAreNoCopy(t *testing.T) {
 		if len(m.Entities) != test.entities {
 			t.Errorf("%+v: %d entities", test, len(m.Entities))
 		}
+	}
+}
+
+// Of the two directions in which an order and its two tickets are written together capture tells one, whichever comes first: a ticket goes with one order, but is none, in whatever table it is found.
+func TestTicketsAreNoOrders(t *testing.T) {
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	order := traffic.Say("INSERT INTO orders (order_no, total) VALUES (?, ?)", 1000, 900, 1)
+	ticket := traffic.Say("INSERT INTO sold_by_show (show_id, seat_id, order_no) VALUES (?, ?, ?)", 2000, 900, 1)
+	snapshot := traffic.Snapshot()
+	snapshot.Bursts = []burst.Pair{{From: ticket, To: order, Writes: 2000, Accompanied: 2000, Tried: 2000, Mean: 1, Equal: []burst.Equal{{From: 2, To: 0, Share: 1, Mean: 1, Same: true}}}}
+	m, err := infer.Infer(snapshot, single("ks", infertest.Table("ks", "orders", "order_no bigint", "", "total int"), infertest.Table("ks", "sold_by_show", "show_id uuid", "seat_id uuid", "order_no bigint"),
+		infertest.Table("ks", "shows", "show_id uuid", "", "title text"), infertest.Table("ks", "seats", "seat_id uuid", "", "tier text")),
+		[]schema.Stats{
+			infertest.Measured("ks", "orders", 4000, 4000, "order_no 4000 8", "total 900 4"), infertest.Measured("ks", "sold_by_show", 9000, 600, "show_id 600 16", "seat_id 2000 16", "order_no 3900 8"),
+			infertest.Measured("ks", "shows", 600, 600, "show_id 600 16", "title 600 9"), infertest.Measured("ks", "seats", 2000, 2000, "seat_id 2000 16", "tier 4 9"),
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := held(m); got != "orders seats shows sold_by_show" {
+		t.Errorf("%s", got)
 	}
 }

@@ -178,9 +178,12 @@ func (b *modeller) findKey(s *source) []string {
 			continue
 		}
 		distinct := s.distinct(c.Name)
-		if distinct == 0 && (c.Type == "uuid" || c.Type == "timeuuid") && !b.mirrored(s) || distinct >= 0.9*s.rows() {
+		if distinct == 0 && b.ownByName(s, c) || distinct >= 0.9*s.rows() {
 			return []string{c.Name}
 		}
+	}
+	if last := primary[len(primary)-1]; s.stats == nil && uuids(last.Type) && b.nowhereElse(s, last) {
+		return []string{last.Name}
 	}
 	// What is last in the primary key was put there to tell rows apart, so it goes first where several columns do. What the rows are found by, guests by their e-mail address, is
 	// not who they are.

@@ -31,10 +31,14 @@ func words(name string) []string {
 }
 
 // marks are the words that say that a column identifies something, not what.
-var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true, "nr": true, "nummer": true, "guid": true}
+var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true, "nr": true, "nummer": true, "guid": true,
+	"cd": true, "cod": true, "codigo": true, "numero": true, "nro": true, "nbr": true}
 
-// periods are the words of pieces of time, by which partitions are cut.
-var periods = map[string]bool{"year": true, "quarter": true, "month": true, "week": true, "day": true, "date": true, "hour": true, "minute": true, "bucket": true, "period": true}
+// periods are the words of pieces of time, by which partitions are cut, in English, French, Spanish and German (not Tag, which is a label elsewhere).
+var periods = map[string]bool{
+	"year": true, "quarter": true, "month": true, "week": true, "day": true, "date": true, "hour": true, "minute": true, "bucket": true, "period": true, "yyyymm": true, "yyyymmdd": true, "yearmonth": true,
+	"mois": true, "semaine": true, "jour": true, "heure": true, "mes": true, "semana": true, "dia": true, "fecha": true, "hora": true, "jahr": true, "monat": true, "woche": true, "stunde": true, "datum": true,
+}
 
 // period tells whether a name is that of a piece of time.
 func period(words []string) bool {

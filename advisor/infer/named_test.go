@@ -245,7 +245,7 @@ func TestNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// What has the channel and the message of pinned messages is of messages, whose key has more: not of those that are pinned.
+// What has the channel and the message of pinned messages is of messages, which are called by a number of their own: not of those that are pinned.
 func TestCalledAfterAnother(t *testing.T) {
 	s := single("ks",
 		infertest.Table("ks", "channels", "channel_id bigint", "", "name text"), infertest.Table("ks", "messages", "channel_id bigint, bucket int", "message_id bigint", "content text"),
@@ -254,7 +254,7 @@ func TestCalledAfterAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := related(m); got != "Attachment.channel -> Channel, Message.channel -> Channel, PinnedMessage.channel -> Channel" {
+	if got := related(m); got != "Attachment.channel -> Channel, Attachment.message -> Message, Message.channel -> Channel, PinnedMessage.channel -> Channel, PinnedMessage.message -> Message" {
 		t.Errorf("%s", got)
 	}
 }

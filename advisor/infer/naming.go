@@ -96,6 +96,23 @@ func (b *modeller) apiece(src *source, c schema.Column, to *source) bool {
 	return endsIn(src.noun, of) && endsIn(to.noun, of) && !endsIn(src.noun, to.noun) && !endsIn(to.noun, src.noun)
 }
 
+// elsewhere tells whether a column called like all of another table's key is called so because it holds it: a third table, of something else, has it in its primary key, too, so that it identifies
+// there. Everything may have a name, a title, a state.
+func (b *modeller) elsewhere(src *source, c schema.Column, to *source) bool {
+	return !b.describes(c.Name) && b.wholeKey(to, c) && slices.ContainsFunc(b.sources, func(x *source) bool {
+		return x != src && x != to && !same(x.noun, to.noun) && !same(x.noun, src.noun) && x.name.keyspace == to.name.keyspace && x.position(c.Name) >= 0 && x.schema.Column(c.Name).Type == c.Type
+	})
+}
+
+// describes tells whether a column's name says how something is, whatever it is.
+func (b *modeller) describes(column string) bool {
+	about := b.name(column).subject
+	return len(about) == 0 || describing[about[len(about)-1]]
+}
+
+// describing are the words of such columns.
+var describing = map[string]bool{"name": true, "title": true, "label": true, "type": true, "kind": true, "state": true, "status": true, "value": true, "mail": true, "email": true, "phone": true}
+
 // another tells whether a column of a table's key is called after another table, of whose key, of several columns, it is a part: what has a channel_id and a message_id, as pinned_messages do,
 // is of messages, and not of those that are pinned.
 func (b *modeller) another(c schema.Column, to *source) bool {

@@ -89,3 +89,34 @@ func (b *modeller) severally(c *copied, src, base *source) (n, several int) {
 
 // fewTwice is the share of keys that may be there twice in a copy, where the application left what a row was before.
 const fewTwice = 0.05
+
+// apart tells whether a key of the same name is all that two tables have in common, of which each is kept under a partner of its own, which the other one knows nothing of: the messages of
+// channels and those between two, both numbered from one on. What says by its name that it is found otherwise is a copy all the same.
+func (b *modeller) apart(src *source, x schema.Column, base *source) bool {
+	if src.by && same(src.noun, base.noun) || !b.strangers(src, x.Name, base) || !b.strangers(base, base.key[0], src) {
+		return false
+	}
+	p := b.weigh(src, x, base, false)
+	return p.odds("feed") <= 0 && p.odds("values") < 1
+}
+
+// strangers tells whether a table is kept under partners of which the other one knows nothing: columns of its partition key, besides a key, lead to what none of the other's does.
+func (b *modeller) strangers(src *source, key string, other *source) bool {
+	found := false
+	for _, c := range src.schema.PartitionKey() {
+		if c.Name == key {
+			return false
+		}
+		to, p := b.likely(src, c)
+		if to == nil || to == other || p.probability() < Probable {
+			continue
+		}
+		found = true
+		for _, y := range other.schema.Columns {
+			if y.Type == c.Type && (y.Name == c.Name || b.prove(other, y, to).probability() >= Probable) {
+				return false
+			}
+		}
+	}
+	return found
+}

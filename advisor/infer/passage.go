@@ -275,7 +275,7 @@ func (b *modeller) contradicted(src, to *source, columns map[string]string) bool
 }
 
 // calledAlike finds a key that the columns of the same names hold, in a primary key that goes on where that one ends: a comment's project and number, of an issue. The
-// part that is the other table's own has to be called like an identifier.
+// part that is the other table's own has to be called like an identifier, or like the table.
 func (b *modeller) calledAlike(src, to *source) (out []referred) {
 	if src == to || len(src.schema.PrimaryKey()) < len(to.key) {
 		return nil
@@ -285,7 +285,7 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 	for _, k := range to.key {
 		c, x := src.schema.Column(k), to.schema.Column(k)
 		n := b.name(k)
-		if c == nil || c.Type != x.Type || to.held[k] == nil && !continued && (!n.identifies || !numbered(n.words)) {
+		if c == nil || c.Type != x.Type || to.held[k] == nil && !continued && (!n.identifies || !numbered(n.words)) && !to.called(n.words) {
 			return nil
 		}
 		columns[k] = k
@@ -306,16 +306,17 @@ func (b *modeller) calledAlike(src, to *source) (out []referred) {
 	return []referred{r}
 }
 
-// continues tells whether a table's primary key begins with all of another one's, in the same order and under the same names, which are no times', and goes on: what there is
-// of each version of a document. Most rows have to agree, though small numbers do that by chance, too.
+// continues tells whether a table's primary key begins with all of another one's, in the same order and under the same names, which are no times' unless it is called after that one, and goes on: what
+// there is of each version of a document. Unless it is called so, most rows have to agree, though small numbers do that by chance, too.
 func (b *modeller) continues(src, to *source) bool {
 	one, other := src.schema.PrimaryKey(), to.schema.PrimaryKey()
 	if len(one) <= len(other) || len(other) != len(to.key) {
 		return false
 	}
-	agreed := false
+	parts := begins(src.noun, to.noun) && len(src.noun) > len(to.noun) // slip_lines are of slips
+	agreed := parts
 	for i, k := range other {
-		if one[i].Name != k.Name || one[i].Type != k.Type || timelike(k.Type) || to.held[k.Name] == nil && (!b.tells(k.Name) || period(b.name(k.Name).words)) {
+		if one[i].Name != k.Name || one[i].Type != k.Type || timelike(k.Type) || to.held[k.Name] == nil && (!b.tells(k.Name) || period(b.name(k.Name).words) && !parts) {
 			return false
 		}
 		for _, part := range other {

@@ -236,7 +236,7 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	name := b.name(c.Name)
 	switch {
 	case c.Name == key && b.apiece(src, c, to):
-	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0) && !b.anyones(src, c, to): // what is in a primary key identifies, whatever it is called
+	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0 || b.elsewhere(src, c, to)) && !b.anyones(src, c, to): // what is in a primary key identifies, whatever it is called
 		p.addIf(worded, "name", 2, "both columns are called %s", key)
 	case name.identifies && to.called(name.subject):
 		p.addIf(worded, "name", 1.8, "%s is named after %s", c.Name, to.name.table)
@@ -244,6 +244,8 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 		p.addIf(worded, "name", 0.8, "%s ends in the name of %s", c.Name, to.name.table)
 	case c.Name == key && name.tells:
 		p.addIf(worded, "name", 0.8, "both columns are called %s", key)
+	case endsIn(name.words, b.name(key).words) && !b.name(key).identifies && len(to.schema.PrimaryKey()) == 1 && !b.describes(key) && len(b.owners(c.Name)) == 0:
+		p.addIf(worded, "name", 1.8, "%s is a %s by its name", c.Name, key)
 	case to.called(name.words):
 		p.addIf(worded, "name", 0.8, "%s is the singular of %s", c.Name, to.name.table)
 	case endsIn(name.words, to.noun):

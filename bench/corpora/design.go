@@ -25,6 +25,7 @@ type table struct {
 type column struct {
 	name, path string
 	desc       bool
+	static     bool
 	// form is what the value is made into: "text" and whatever else names a way of writing it as text ("user#", "upper"); equal forms of equal
 	// values are equal. "set": the keys of all that the path, a role, leads to, in one cell.
 	form string
@@ -33,9 +34,9 @@ type column struct {
 // parseTables reads a design, a line for each table:
 //
 //	name(Entity): partition | clustering | values [; index=column] [; share=0.01]
-//	column = [-][name=]path[~form]
+//	column = [-|!][name=]path[~form]
 //
-// with - for descending order. A column without a name is called like its attribute, or role_id.
+// with - for descending order and ! for a static column. A column without a name is called like its attribute, or role_id.
 func parseTables(w *world, text string) []*table {
 	var out []*table
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -59,6 +60,7 @@ func parseTables(w *world, text string) []*table {
 			for _, f := range strings.Fields(part) {
 				var c column
 				f, c.desc = strings.CutPrefix(f, "-")
+				f, c.static = strings.CutPrefix(f, "!")
 				if c.name, c.path, ok = strings.Cut(f, "="); !ok {
 					c.path = f
 					c.name = strings.ReplaceAll(f, ".", "_")
@@ -215,6 +217,10 @@ func schemaOf(w *world, keyspace string, tables []*table) *schema.Schema {
 				position := i
 				if kind == schema.Regular {
 					position = -1
+				}
+				kind := kind
+				if c.static {
+					kind = schema.Static
 				}
 				one.Columns = append(one.Columns, schema.Column{Name: c.name, Kind: kind, Position: position, Type: w.typeOf(t, c), Descending: c.desc})
 				one.Counter = one.Counter || w.typeOf(t, c) == "counter"
