@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -104,18 +105,46 @@ func rendered(t table.Writer) string {
 	return strings.Join(lines, "\n")
 }
 
-// abreast is the same traffic, made at the same time through Helenus and through the control.
-type abreast struct {
+// round is the same traffic, made at the same time through Helenus and through the control.
+type round struct {
 	through, control *report
 	reads            int // that Cassandra had meanwhile
 }
 
-// asked is how many reads the application made, both ways.
-func (r abreast) asked() (n int) {
-	for _, s := range slices.Concat(r.through.Statements, r.control.Statements) {
-		if isRead[s.Name] {
-			n += s.Count
+// abreast are rounds one after the other: in any of them the machine may have been kinder to one side.
+type abreast []round
+
+// middle is how long a statement took both ways in the round whose ratio is the middle one; zero if a round lacks it.
+func (a abreast) middle(name string) (through, control float64) {
+	var list [][2]float64
+	for _, r := range a {
+		x, y := r.through.statement(name).P50, r.control.statement(name).P50
+		if x == 0 || y == 0 {
+			return 0, 0
 		}
+		list = append(list, [2]float64{x, y})
+	}
+	slices.SortFunc(list, func(x, y [2]float64) int { return cmp.Compare(x[0]*y[1], y[0]*x[1]) })
+	m := list[len(list)/2]
+	return m[0], m[1]
+}
+
+// asked is how many reads the application made, both ways, and reads how many Cassandra had.
+func (a abreast) asked() (asked, reads int) {
+	for _, r := range a {
+		for _, s := range slices.Concat(r.through.Statements, r.control.Statements) {
+			if isRead[s.Name] {
+				asked += s.Count
+			}
+		}
+		reads += r.reads
+	}
+	return asked, reads
+}
+
+func (a abreast) faults() (n int) {
+	for _, r := range a {
+		n += r.through.faults()
 	}
 	return n
 }
@@ -123,25 +152,27 @@ func (r abreast) asked() (n int) {
 // tolerated is how much longer a statement may take than by the control before it is said to be slower: ten per cent.
 const tolerated = 1.1
 
-// slower names, with figures, the statements that the change made slower between two such runs. By how much they are slower through the control, too, is the
-// machine's doing.
+// slower names, with figures, the statements that the change made slower. By how much they are slower through the control, too, is the machine's doing.
 func slower(before, after abreast) (all string) {
-	for _, was := range before.through.Statements {
-		is, controlWas, controlIs := after.through.statement(was.Name), before.control.statement(was.Name), after.control.statement(was.Name)
-		if is.P50 == 0 || controlWas.P50 == 0 || controlIs.P50 == 0 {
-			all += fmt.Sprintf(" %s was not asked each time;", was.Name)
-		} else if is.P50/controlIs.P50 > tolerated*was.P50/controlWas.P50 {
-			all += fmt.Sprintf(" %s %s -> %s ms, where the control went %s -> %s ms;", was.Name, ms(was.P50), ms(is.P50), ms(controlWas.P50), ms(controlIs.P50))
+	for _, s := range before[0].through.Statements {
+		was, controlWas := before.middle(s.Name)
+		is, controlIs := after.middle(s.Name)
+		if was == 0 || is == 0 {
+			all += fmt.Sprintf(" %s was not asked each time;", s.Name)
+		} else if is/controlIs > tolerated*was/controlWas {
+			all += fmt.Sprintf(" %s %s -> %s ms, where the control went %s -> %s ms;", s.Name, ms(was), ms(is), ms(controlWas), ms(controlIs))
 		}
 	}
 	return all
 }
 
-// table compares two such runs.
-func (r abreast) table(after abreast) string {
-	t := newTable("statement", "count", "p50 ms before", "control", "after", "control")
-	for _, was := range r.through.Statements {
-		t.AppendRow([]any{was.Name, was.Count, ms(was.P50), ms(r.control.statement(was.Name).P50), ms(after.through.statement(was.Name).P50), ms(after.control.statement(was.Name).P50)})
+// table compares them with those after the change.
+func (a abreast) table(after abreast) string {
+	t := newTable("statement", "p50 ms before", "control", "after", "control")
+	for _, s := range a[0].through.Statements {
+		was, controlWas := a.middle(s.Name)
+		is, controlIs := after.middle(s.Name)
+		t.AppendRow([]any{s.Name, ms(was), ms(controlWas), ms(is), ms(controlIs)})
 	}
 	return rendered(t)
 }

@@ -34,7 +34,9 @@ func TestSlower(t *testing.T) {
 		of := func(p50 float64) *report {
 			return &report{Statements: []figures{{Name: "arrivals-of-room", P50: p50}}}
 		}
-		return abreast{through: of(through), control: of(control)}
+		odd := round{through: of(9 * through), control: of(control)} // in which the machine was not fair
+		one := round{through: of(through), control: of(control)}
+		return abreast{one, odd, one}
 	}
 	for name, c := range map[string]struct {
 		before, after abreast

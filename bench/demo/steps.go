@@ -148,42 +148,58 @@ func (d *demo) ask(ctx context.Context, into any, args ...string) error {
 
 // traffic runs the application through Helenus and returns what it measured.
 func (d *demo) traffic(ctx context.Context, name string, args ...string) (*report, error) {
-	return d.trafficAt(ctx, d.through, name, args...)
-}
-
-func (d *demo) trafficAt(ctx context.Context, address, name string, args ...string) (*report, error) {
-	file := filepath.Join(d.dir, name+".json")
-	args = append([]string{"hotel", "run", "-hosts", address, "-report", file}, args...)
-	if _, err := d.output(ctx, false, nil, args...); err != nil {
-		return nil, err
-	}
-	r, err := readReport(file)
+	r, args, err := d.measured(ctx, d.through, name, args...)
 	if err != nil {
 		return nil, err
 	}
-	d.say("$ %s\n%d operations in %.1f s, %d failed", join(args), r.Count, r.End.Sub(r.Start).Seconds(), r.Errors)
+	d.say("$ %s", join(args))
+	d.say("%d operations in %.1f s, %d failed", r.Count, r.End.Sub(r.Start).Seconds(), r.Errors)
 	return r, nil
 }
 
-// abreast runs the same traffic through Helenus and through the control at the same time, so that what the machine does meanwhile hits both alike. So would what
-// Helenus asks Cassandra for by itself, so that is counted.
-func (d *demo) abreast(ctx context.Context, name string, args ...string) (r abreast, err error) {
-	before, err := d.readsOf(ctx)
-	if err != nil {
-		return r, err
+// measured runs the application, and returns what it measured, and with which arguments.
+func (d *demo) measured(ctx context.Context, address, name string, args ...string) (*report, []string, error) {
+	file := filepath.Join(d.dir, name+".json")
+	args = append([]string{"hotel", "run", "-hosts", address, "-report", file}, args...)
+	if _, err := d.output(ctx, false, nil, args...); err != nil {
+		return nil, args, err
 	}
-	var both errgroup.Group
-	both.Go(func() (err error) { r.through, err = d.trafficAt(ctx, d.through, name, args...); return err })
-	both.Go(func() (err error) {
-		r.control, err = d.trafficAt(ctx, d.control.Addr().String(), name+"-control", args...)
-		return err
-	})
-	if err := both.Wait(); err != nil {
-		return r, err
+	r, err := readReport(file)
+	return r, args, err
+}
+
+// rounds is how often both sides are measured.
+const rounds = 5
+
+// abreast runs the same traffic through Helenus and through the control at the same time, in rounds, so that what the machine does meanwhile hits both alike. So
+// would what Helenus asks Cassandra for by itself, so that is counted.
+func (d *demo) abreast(ctx context.Context, name string, args ...string) (all abreast, err error) {
+	for n := range rounds {
+		r := round{}
+		before, err := d.readsOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var both errgroup.Group
+		var said []string
+		both.Go(func() (err error) { r.through, said, err = d.measured(ctx, d.through, name, args...); return err })
+		both.Go(func() (err error) {
+			r.control, _, err = d.measured(ctx, d.control.Addr().String(), name+"-control", args...)
+			return err
+		})
+		if err := both.Wait(); err != nil {
+			return nil, err
+		}
+		if r.reads, err = d.readsOf(ctx); err != nil {
+			return nil, err
+		}
+		r.reads -= before
+		if all = append(all, r); n == 0 {
+			d.say("$ %s\nand the same at -hosts %s; %d times", join(said), d.control.Addr(), rounds)
+		}
+		d.say("%d operations in %.1f s, and in %.1f s", r.through.Count, r.through.End.Sub(r.through.Start).Seconds(), r.control.End.Sub(r.control.Start).Seconds())
 	}
-	after, err := d.readsOf(ctx)
-	r.reads = after - before
-	return r, err
+	return all, nil
 }
 
 // readsOf is how many reads of the application's tables, and of those that Helenus has made, Cassandra has had so far, whoever asked.
