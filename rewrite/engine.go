@@ -174,6 +174,7 @@ type active struct {
 	reliance             reliance
 	learned              atomic.Bool  // what other members noted, since something rests on the tables
 	learning             atomic.Int64 // that is being found
+	telling              atomic.Int64 // what this one owes is being put, for the others
 }
 
 // relied tells whether something rests on the entries now being complete. In a fleet another member may be ahead, or not know yet of an order that is on its way.

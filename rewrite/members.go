@@ -141,8 +141,8 @@ func (e *Engine) Follow(ctx context.Context) error {
 	return nil
 }
 
-// learn finds what other members noted for reads of changes by which something rests on their tables now. Until that is known this member answers nothing by them; nobody else waits for it. What
-// is noted since turns the reads back before its write goes on.
+// learn puts what this member owes the tables of changes on which something rests now, for the others, who wait for that (Barrier); and finds what they noted. Until that is known this member answers
+// nothing by them; nobody else waits for it. What is noted since turns the reads back before its write goes on.
 func (e *Engine) learn() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,9 +153,18 @@ func (e *Engine) learn() {
 		}
 		a.holds.Add(1)
 		a.learning.Add(1)
+		a.telling.Add(1)
 		guard.In(&e.wait, guard.Migrations, func() {
+			told := false
 			for wait := time.Second; ; wait = min(2*wait, 10*time.Second) {
-				err := n.Learn(e.life)
+				err := n.Tell(e.life)
+				if !told && (err == nil || !a.reliance.here.Load()) {
+					a.telling.Add(-1)
+					told = true
+				}
+				if err == nil {
+					err = n.Learn(e.life)
+				}
 				if err == nil || !a.reliance.here.Load() { // or it is begun again when something does
 					a.learning.Add(-1)
 					a.holds.Add(-1)

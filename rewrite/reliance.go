@@ -169,12 +169,18 @@ func (e *Engine) owed() (sum int64) {
 	return sum
 }
 
-// owes tells whether an entry is owed that something rests on.
+// owes tells whether an entry is owed that something rests on, or an order to verify because of one.
 func (e *Engine) owes() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, a := range e.active {
-		if a.reliance.here.Load() && a.reliance.debt.missed.Load() > 0 {
+		if !a.reliance.here.Load() {
+			continue
+		}
+		if a.telling.Load() > 0 {
+			return true
+		}
+		if a.reliance.debt.missed.Load() > 0 {
 			a.reliance.debt.hurry()
 			return true
 		}

@@ -151,3 +151,34 @@ func TestNoDifferenceBeforeOthersNotesAreKnown(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatAMemberOwesIsPutBeforeOthersAnswer: a write through one member was lost, and so was the put of its entry. Until that member has put it none answers by the change: the write may be carried
+// out at any time.
+func TestWhatAMemberOwesIsPutBeforeOthersAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2)
+		defer f.close()
+		leader, other := f.leader(), f.all[1]
+		_, err := leader.engine.Approve(context.Background(), "r-1", advice(t), "ann")
+		must(t, err)
+		leader.answered()
+		other.answered()
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if q.Text == setGuest || strings.HasPrefix(q.Text, "INSERT INTO hotel.stays_by_guest ") && string(q.Values[0]) == "zoe" {
+				return exectest.Timeout
+			}
+			return nil
+		})
+		if a := other.say(setGuest, append([][]byte{str("zoe")}, emptiedKey...)...); !a.failed {
+			t.Fatalf("%+v", a)
+		}
+		time.Sleep(time.Minute)
+		must(t, f.db.Write(setGuest, append([][]byte{str("zoe")}, emptiedKey...), time.Now().UnixMicro()))
+		leader.same("zoe")
+		f.db.Before.Clear()
+		for _, w := range f.all {
+			w.answered()
+			w.same("zoe")
+		}
+	})
+}

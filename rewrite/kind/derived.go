@@ -60,6 +60,8 @@ type Rechecker interface {
 // Noting is a Derived whose reads have to know what other processes note.
 type Noting interface {
 	Derived
+	// Tell puts what this process owes the tables, for the others. Nobody is to answer by them before it has returned without error at each.
+	Tell(ctx context.Context) error
 	// Learn finds what they have noted until now. Where several processes carry out the same change each calls it whenever something rests on the tables again, and answers nothing by them before.
 	Learn(ctx context.Context) error
 }

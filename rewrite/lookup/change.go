@@ -196,6 +196,9 @@ var errStopped = errors.New("stopped")
 
 // Pass implements kind.Derived.
 func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, progress func(done, total int)) (kind.Findings, error) {
+	if err := l.Tell(ctx); err != nil {
+		return kind.Findings{}, err
+	}
 	if err := l.Learn(ctx); err != nil {
 		return kind.Findings{}, err
 	}
@@ -206,11 +209,11 @@ func (l *Fitted) Pass(ctx context.Context, next func(context.Context) error, pro
 	return found, err
 }
 
-// Learn implements kind.Noting: the rows whose value is not known. What this process owes is put first, for the others.
+// Tell implements kind.Noting: entries that could not be put.
+func (l *Fitted) Tell(ctx context.Context) error { return l.runner.Maintainer.PutOwed(ctx, l.LookUp) }
+
+// Learn implements kind.Noting: the rows whose value is not known.
 func (l *Fitted) Learn(ctx context.Context) error {
-	if err := l.runner.Maintainer.PutOwed(ctx, l.LookUp); err != nil {
-		return err
-	}
 	return l.runner.Maintainer.LoadPending(ctx, l.LookUp)
 }
 
