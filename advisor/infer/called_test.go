@@ -81,6 +81,8 @@ func TestCopiesUnmeasured(t *testing.T) {
 		{[]schema.Table{infertest.Table("ks", "project_team", "prj_no int", "emp_no int", "share int", "lname text"), infertest.Table("ks", "projects_by_emp", "emp_no int", "prj_no int", "share int", "caption text"),
 			infertest.Table("ks", "projects", "prj_no int", "", "goal text")}, "project_team+projects_by_emp projects"},
 		{[]schema.Table{infertest.Table("ks", "post_tags", "post_id uuid", "tag text", "at timestamp"), infertest.Table("ks", "tag_posts", "tag text", "post_id uuid", "at timestamp")}, "post_tags+tag_posts"},
+		{[]schema.Table{infertest.Table("ks", "posts", "pid bigint", "", "body text", "author_uid bigint"), infertest.Table("ks", "posts_by_user", "uid bigint", "pid bigint", "body text"), infertest.Table("ks", "likes", "pid bigint", "uid bigint", "at timestamp"),
+			infertest.Table("ks", "users", "uid bigint", "", "nick text")}, "likes posts+posts_by_user users"},
 		{[]schema.Table{infertest.Table("ks", "likes", "post_id bigint", "user_id bigint", "at timestamp"), infertest.Table("ks", "bookmarks", "user_id bigint", "post_id bigint", "at timestamp")}, "bookmarks likes"},
 	} {
 		if m := bare(t, c.tables); held(m) != c.want {
@@ -104,14 +106,19 @@ func TestKeysInAnotherOrder(t *testing.T) {
 	}
 }
 
-// What two thousand people like, and what they keep, is not the same though both are as many to a percent, and as many people, where all were counted.
+// What people like, and what they keep, is not the same though both are as many, and as many people's, unless that was counted to the last.
 func TestCountedToTheLast(t *testing.T) {
-	for _, c := range []struct{ users, want string }{{"user_id 700 8", "bookmarks+likes"}, {"user_id 712 8", "bookmarks likes"}} {
+	for _, c := range []struct {
+		rows  float64
+		users int
+		want  string
+	}{{2000, 700, "bookmarks+likes"}, {2000, 702, "bookmarks likes"}, {4000, 700, "bookmarks likes"}} {
 		m := bare(t, []schema.Table{
 			infertest.Table("ks", "likes", "post_id bigint", "user_id bigint", "at timestamp"), infertest.Table("ks", "bookmarks", "user_id bigint", "post_id bigint", "at timestamp"),
-		}, infertest.Measured("ks", "likes", 2000, 900, "post_id 900 8", "user_id 700 8", "at 2000 8"), infertest.Measured("ks", "bookmarks", 2000, 700, c.users, "post_id 900 8", "at 2000 8"))
+		}, infertest.Measured("ks", "likes", c.rows, 900, "post_id 900 8", "user_id 700 8", "at 2000 8"),
+			infertest.Measured("ks", "bookmarks", c.rows, 700, fmt.Sprintf("user_id %d 8", c.users), "post_id 900 8", "at 2000 8"))
 		if held(m) != c.want {
-			t.Errorf("%s: %s, want %s", c.users, held(m), c.want)
+			t.Errorf("%d users of %.0f rows: %s, want %s", c.users, c.rows, held(m), c.want)
 		}
 	}
 }
@@ -166,6 +173,27 @@ func TestOfPartnersOfTheirOwn(t *testing.T) {
 		if held(m) != c.want {
 			t.Errorf("%s: %s, want %s", c.table, held(m), c.want)
 		}
+	}
+}
+
+// That columns of both have one name by chance, as of what they lead to is known, makes the partner no less one's own.
+func TestPartnersCalledLikeSomethingElse(t *testing.T) {
+	traffic := &infertest.Traffic{Keyspace: "ks", Seconds: 100}
+	threads := traffic.Say("SELECT thread_id FROM threads_by_user WHERE user_id = ?", 1000, 900, 5)
+	direct := traffic.Say("SELECT body FROM direct_messages WHERE ref = ?", 1000, 900, 5)
+	said := traffic.Say("SELECT ref, body FROM messages WHERE channel_id = ?", 1000, 900, 5)
+	user := traffic.Say("SELECT nick FROM users WHERE user_id = ?", 1000, 900, 1)
+	traffic.Feed(threads, "threads_by_user", "thread_id", direct, "direct_messages", "ref", all(0, feed.NPlusOne))
+	traffic.Feed(said, "messages", "ref", user, "users", "user_id", all(0, feed.NPlusOne))
+	m := inferred(t, traffic, single("ks",
+		infertest.Table("ks", "users", "user_id bigint", "", "nick text"), infertest.Table("ks", "channels", "channel_id bigint", "", "topic text"), infertest.Table("ks", "threads", "thread_id bigint", "", "user_id bigint", "since timestamp"),
+		infertest.Table("ks", "threads_by_user", "user_id bigint", "thread_id bigint"), infertest.Table("ks", "messages", "channel_id bigint", "message_id bigint", "body text", "ref bigint"),
+		infertest.Table("ks", "direct_messages", "ref bigint", "message_id bigint", "body text")),
+		infertest.Measured("ks", "users", 2000, 2000, "user_id 2000 8", "nick 2000 9"), infertest.Measured("ks", "channels", 300, 300, "channel_id 300 8", "topic 300 9"),
+		infertest.Measured("ks", "threads", 1200, 1200, "thread_id 1200 8", "user_id 800 8", "since 1200 8"), infertest.Measured("ks", "threads_by_user", 1200, 800, "user_id 800 8", "thread_id 1200 8"),
+		infertest.Measured("ks", "messages", 9000, 290, "channel_id 290 8", "message_id 9000 8", "body 9000 30", "ref 1800 8"), infertest.Measured("ks", "direct_messages", 6000, 1100, "ref 1100 8", "message_id 6000 8", "body 6000 30"))
+	if got := held(m); got != "channels direct_messages messages threads+threads_by_user users" {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -182,6 +182,9 @@ func (b *modeller) findKey(s *source) []string {
 			return []string{c.Name}
 		}
 	}
+	if key := b.arrangedKey(s); s.stats == nil && key != "" {
+		return []string{key}
+	}
 	if last := primary[len(primary)-1]; s.stats == nil && uuids(last.Type) && b.nowhereElse(s, last) {
 		return []string{last.Name}
 	}

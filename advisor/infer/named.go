@@ -9,8 +9,8 @@ import (
 // This file finds copies by what they are called.
 
 // ownByName tells of a table that was not measured whether a column of its primary key, which is called after it, is what its rows are called by. UUIDs are, but where the table holds pairs from
-// one of two sides, or refers to what the column is called after: tracks that somebody saved are no tracks. Numbers may count what something else has, as the lines of an order; where another
-// table of the same has the number for all of its key, or a large number is its id by its name, they do not.
+// one of two sides, or refers to what the column is called after: tracks that somebody saved are no tracks. Numbers may count what something else has, as the lines of an order; a large
+// number that is called as the table is does not.
 func (b *modeller) ownByName(s *source, c schema.Column) bool {
 	about := subject(c.Name)
 	switch {
@@ -20,12 +20,23 @@ func (b *modeller) ownByName(s *source, c schema.Column) bool {
 		return true
 	case !dense(c.Type):
 		return false
-	case slices.ContainsFunc(b.sources, func(x *source) bool {
-		return x != s && s.by && b.wholeKey(x, c) && (same(x.noun, s.noun) || endsIn(x.noun, s.noun))
-	}):
-		return true
 	}
 	return c.Type == "bigint" && !s.by && s.called(about) && s.position(c.Name) == len(s.schema.PrimaryKey())-1
+}
+
+// arrangedKey is the column of the primary key of a table that says by what it is found that is all of the key of what it is called after, "" if there is none, or if it holds pairs.
+func (b *modeller) arrangedKey(s *source) string {
+	if !s.by || b.mirrored(s) {
+		return ""
+	}
+	for _, c := range s.schema.PrimaryKey() {
+		if slices.ContainsFunc(b.sources, func(x *source) bool {
+			return x != s && b.wholeKey(x, c) && (same(x.noun, s.noun) || endsIn(x.noun, s.noun))
+		}) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // wholeKey tells whether a column's name and type are those of all of a table's primary key.
@@ -134,7 +145,7 @@ func (b *modeller) bucket(c schema.Column) bool {
 func (b *modeller) rearranged(c *copied, src, base *source) bool {
 	unmeasured := src.stats == nil && base.stats == nil
 	sides := b.sidesByName(src, base)
-	if len(base.key) < 2 || src.position(base.key[0]) < 0 || !unmeasured && !asManyRows(src, base) || unmeasured && !sides || inOrder(src, base) {
+	if len(base.key) < 2 || src.position(base.key[0]) < 0 || !unmeasured && !asManyRows(src, base) || !sides && (unmeasured || merePairs(src, base)) || inOrder(src, base) {
 		return false
 	}
 	for _, x := range src.schema.Columns {

@@ -77,7 +77,7 @@ const (
 // counted is a copy of what is called by several columns, by numbers: its primary key has columns for all of them that lead to the same, or are of times, or are the only ones that may be, found
 // in another order; and there are as many rows, and as many values of each, and of something else that both have. That is so by chance where all combinations are there, which they are not.
 func (b *modeller) counted(c *copied, src, base *source) bool {
-	if len(base.key) < 2 || src.rows() < tellingRows || !src.countable() || !base.countable() || src.rows() < once*base.rows() || base.rows() < once*src.rows() {
+	if len(base.key) < 2 || merePairs(src, base) || src.rows() < tellingRows || !src.countable() || !base.countable() || src.rows() < once*base.rows() || base.rows() < once*src.rows() {
 		return false
 	}
 	leads, product := false, 1.0
@@ -134,19 +134,25 @@ func (b *modeller) asManyIn(c *copied, src, base *source, y schema.Column, of []
 	return "", false
 }
 
-// asManyValues tells whether two columns have as many different values, where that is all that is known of them: nearly to the last one, if all rows of both were counted. Two things that people do
-// with posts may well be as many, and as many do them, to some percent.
+// asManyValues tells whether two columns have as many different values, where that is all that is known of them: to the last one, if all rows of both were counted.
 func asManyValues(src *source, x string, base *source, y string) bool {
-	off := 1 - Full
-	if src.stats != nil && base.stats != nil && src.stats.Exact && base.stats.Exact {
-		off = countedOff
+	d, off := src.distinct(x), 1-Full
+	if exactly(src, base) {
+		off = 0
 	}
-	d := src.distinct(x)
 	return d > 0 && math.Abs(d-base.distinct(y)) <= off*d
 }
 
-// countedOff is the share by which counts of two tables may differ: they are not made at the same moment.
-const countedOff = 0.005
+// exactly tells whether all rows of two tables were counted.
+func exactly(src, base *source) bool {
+	return src.stats != nil && base.stats != nil && src.stats.Exact && base.stats.Exact
+}
+
+// merePairs tells whether two tables are kept by the same two columns from either side, and no more. Two things that people do with posts may well be as many, and as many of them do both, to some
+// percent: that says nothing, unless it is so to the last one.
+func merePairs(src, base *source) bool {
+	return len(base.key) == 2 && len(src.schema.PrimaryKey()) == 2 && !exactly(src, base)
+}
 
 // probable are the tables whose key a column probably holds: before copies are known several have one key, a player's counters that of the player, and which of them is the likeliest may be
 // otherwise for another column.
@@ -195,10 +201,22 @@ func (b *modeller) mirrored(src *source) bool {
 	begins := func(of *source, c schema.Column) bool {
 		return slices.ContainsFunc(of.schema.PartitionKey(), func(x schema.Column) bool { return x.Name == c.Name && x.Type == c.Type })
 	}
-	return slices.ContainsFunc(b.sources, func(x *source) bool {
+	return !b.arranges(src) && slices.ContainsFunc(b.sources, func(x *source) bool {
 		other := x.schema.PrimaryKey()
 		return x != src && x.name.keyspace == src.name.keyspace && len(other) == len(primary) && begins(x, primary[len(primary)-1]) && begins(src, other[len(other)-1]) &&
 			!slices.ContainsFunc(primary, func(c schema.Column) bool { return x.position(c.Name) < 0 })
+	})
+}
+
+// arranges tells whether a table that says by what it is found has, besides its primary key, nothing but columns of what it is called after, which has a key of its own: posts by user, with what they say,
+// are no pairs, whoever likes posts.
+func (b *modeller) arranges(src *source) bool {
+	return src.by && len(src.schema.Columns) > len(src.schema.PrimaryKey()) && slices.ContainsFunc(b.sources, func(of *source) bool {
+		return of != src && !of.by && same(of.noun, src.noun) && slices.ContainsFunc(src.schema.PrimaryKey(), func(c schema.Column) bool { return b.wholeKey(of, c) }) &&
+			!slices.ContainsFunc(src.schema.Columns, func(c schema.Column) bool {
+				o := of.schema.Column(c.Name)
+				return src.position(c.Name) < 0 && (o == nil || o.Type != c.Type)
+			})
 	})
 }
 

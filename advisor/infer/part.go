@@ -113,7 +113,8 @@ func (b *modeller) strangers(src *source, key string, other *source) bool {
 		}
 		found = true
 		for _, y := range other.schema.Columns {
-			if y.Type == c.Type && (y.Name == c.Name || b.prove(other, y, to).probability() >= Probable) {
+			of := b.probable(other, y)
+			if slices.Contains(of, to) || len(of) == 0 && y.Name == c.Name && y.Type == c.Type { // what leads elsewhere is called so by chance
 				return false
 			}
 		}

@@ -28,6 +28,7 @@ func TestBlindApplications(t *testing.T) {
 		related, relatedSizes, relatedNames float64
 	}{
 		{&freight, 1, 1, 1, 1, 0.9, 0.9}, {&clinica, 1, 1, 1, 1, 0.9, 0.9}, {&arena, 0.95, 0.95, 0.85, 0.9, 0.75, 0.7}, {&payroll, 1, 0.95, 0.95, 0.95, 0.8, 0.8}, {&boxoffice, 1, 1, 1, 1, 0.75, 0.75},
+		{&clicks, 1, 0.9, 0.9, 1, 0.95, 0.95},
 	} {
 		o := variant{c.app, "grown", false, 8, 1}.observe()
 		for _, known := range []struct {
