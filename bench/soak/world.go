@@ -231,8 +231,8 @@ func (w *world) approve(ctx context.Context) error {
 		if time.Now().After(end) {
 			return fmt.Errorf("%d of %d look-ups were advised: %+v", len(w.ids), len(twintest.LookUps), advice)
 		}
-		if sleep.For(ctx, time.Second) != nil {
-			return ctx.Err()
+		if err := sleep.For(ctx, time.Second); err != nil {
+			return err
 		}
 	}
 	return w.await(ctx, "serving", 5*time.Minute)
@@ -282,8 +282,8 @@ func (w *world) await(ctx context.Context, state string, patience time.Duration)
 		if time.Now().After(end) {
 			return fmt.Errorf("after %s not all changes are %s: %+v %w", patience, state, list, err)
 		}
-		if sleep.For(ctx, 200*time.Millisecond) != nil {
-			return ctx.Err()
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }
@@ -317,10 +317,7 @@ func (w *world) killHelenus(ctx context.Context) error {
 
 // stopCassandra kills the node and starts it again on its data, as often as was asked, evenly.
 func (w *world) stopCassandra(ctx context.Context) error {
-	for range w.stops {
-		if sleep.For(ctx, w.length/time.Duration(w.stops+1)) != nil {
-			return nil
-		}
+	for n := 0; n < w.stops && sleep.For(ctx, w.length/time.Duration(w.stops+1)) == nil; n++ {
 		node := w.cluster.Node(0)
 		if err := errors.Join(node.Kill(), node.Start(context.WithoutCancel(ctx))); err != nil {
 			return err
