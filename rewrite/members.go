@@ -170,7 +170,7 @@ func (e *Engine) learn() {
 					a.holds.Add(-1)
 					return
 				}
-				e.log.Warn("what other members noted could not be read, so nothing is answered by a change here", "change_id", a.id, "err", err)
+				e.log.Warn("what this member owes could not be written, or what others noted not be read: nothing is answered by a change here until then", "change_id", a.id, "err", err)
 				if sleep.For(e.open, wait) != nil {
 					return
 				}

@@ -122,7 +122,7 @@ type job struct {
 }
 
 // filling is how the tables of a change are filled. All replicas of the base are asked: a row of before may be on one alone, as it was written at ONE, at LOCAL_QUORUM in another data centre, or
-// as the keyspace was replicated otherwise then; and whatever asks that one finds it, today at ONE, or tomorrow at any level, as that read brought it to the others. Rows that are written from now on have their entries before.
+// as the keyspace was replicated otherwise then; and whatever asks that one finds it, today at ONE, or tomorrow at any level, as that read brought it to the others. Rows that are written from now on have their entries before. (docs/decisions/065)
 func (m *Manager) filling() kind.Filling {
 	return kind.Filling{Read: gocql.All, Write: m.settings.Write, InFlight: m.settings.InFlight}
 }
