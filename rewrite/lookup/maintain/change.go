@@ -269,6 +269,7 @@ func (m *Maintainer) complete(ctx context.Context, c completion) {
 		blind, settled := m.blind(c)
 		if m.stale(c) {
 			m.counts.left.Add(1)
+			m.unsettled(c.change, c.answer)
 			blind, settled = nil, true
 		}
 		removals = append(removals, blind...)

@@ -11,7 +11,7 @@ import (
 // What shows an entry to be garbage is something above it in the base. Once the base was emptied that is there no more, and its rows may come again with their timestamps of before, as who restores a
 // backup writes them: a removal by what was seen before would hide their entries. The look-up is emptied, too, of such removals; and no removal of before may come after that.
 //
-//	New     is called before a look-up is emptied, at each member of a fleet, once all requests of before have ended
+//	NewEra  is called before a look-up is emptied, at each member of a fleet, once all requests of before have ended
 //	        it returns when nothing is being removed any more by what was seen before; what waits to be is left to the sweeps
 //	lost    the entries of writes that were lost are emptied away, too, though such a write may be carried out yet: before the next pass they are put again, as those that are owed
 
