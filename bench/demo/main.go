@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/internal/cassandra"
+	"github.com/helenus-db/helenus/proxy/proxytest/fault"
 )
 
 // options of the demo; the defaults are what `make demo` runs.
@@ -65,7 +65,7 @@ type demo struct {
 	admin      string         // host:port of its API
 	prometheus string         // host:port of one that scrapes it; "" if there is none
 	helenus    *program
-	control    net.Listener // a relay to Cassandra that is no more than that
+	control    *fault.Relay // a relay to Cassandra that is no more than that
 	proof
 	failed bool
 
@@ -136,7 +136,7 @@ func (d *demo) stateDir() string { return filepath.Join(d.dir, "state") }
 func (d *demo) cleanUp() {
 	d.stopAll()
 	if d.control != nil {
-		_ = d.control.Close()
+		d.control.Close()
 	}
 	if d.session != nil {
 		d.session.Close()

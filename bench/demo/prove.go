@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/proxy/proxytest/fault"
 )
 
 // showAdvice shows what was learned and proposed.
@@ -135,7 +137,7 @@ func (d *demo) trafficBefore(ctx context.Context) (err error) {
 // minutes between before and after the machine may have become slower or faster by itself.
 func (d *demo) othersAlone(ctx context.Context) (err error) {
 	d.heading("The other statements alone, at the same time through a mere relay (the control), after a warm-up, and writes alone, to see later what they pay")
-	if d.control, err = startRelay(d.direct); err != nil {
+	if d.control, err = fault.Start(d.direct, fault.Options{}); err != nil {
 		return err
 	}
 	if _, err = d.abreast(ctx, "others-warm-up", d.otherArguments()...); err != nil {

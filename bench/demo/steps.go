@@ -184,7 +184,7 @@ func (d *demo) abreast(ctx context.Context, name string, args ...string) (all ab
 		var said []string
 		both.Go(func() (err error) { r.through, said, err = d.measured(ctx, d.through, name, args...); return err })
 		both.Go(func() (err error) {
-			r.control, _, err = d.measured(ctx, d.control.Addr().String(), name+"-control", args...)
+			r.control, _, err = d.measured(ctx, d.control.Addr, name+"-control", args...)
 			return err
 		})
 		if err := both.Wait(); err != nil {
@@ -195,7 +195,7 @@ func (d *demo) abreast(ctx context.Context, name string, args ...string) (all ab
 		}
 		r.reads -= before
 		if all = append(all, r); n == 0 {
-			d.say("$ %s\nand the same at -hosts %s; %d times", join(said), d.control.Addr(), rounds)
+			d.say("$ %s\nand the same at -hosts %s; %d times", join(said), d.control.Addr, rounds)
 		}
 		d.say("%d operations in %.1f s, and in %.1f s", r.through.Count, r.through.End.Sub(r.through.Start).Seconds(), r.control.End.Sub(r.control.Start).Seconds())
 	}
