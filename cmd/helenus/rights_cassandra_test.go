@@ -133,6 +133,18 @@ func tells(answer string, masked map[string]bool) string {
 	return ""
 }
 
+// opening is what the administrator does first, whatever the seed, so that reads are refused, run as written and are served before all else is done at random.
+var opening = []string{"GRANT MODIFY ON hotel.stays TO app", "GRANT SELECT ON hotel.stays TO app", "GRANT SELECT ON ALL KEYSPACES TO family", "GRANT family TO app"}
+
+// next is the deed of the opening, and one at random once that is over.
+func (r *rights) next(steps int, random *rand.Rand) deed {
+	list := r.deeds()
+	if steps < len(opening) {
+		return list[slices.IndexFunc(list, func(d deed) bool { return d.cql[0] == opening[steps] })]
+	}
+	return list[random.IntN(len(list))]
+}
+
 // TestCassandraRights: whatever an administrator does to grants, to roles that others are of, and to masks while reads are served, no role is told a row, that there is none, or a
 // value that is masked for it, but for as long as Cassandra itself remembers that it might; and whoever may, is told what Cassandra tells him.
 func TestCassandraRights(t *testing.T) {
@@ -162,8 +174,7 @@ func TestCassandraRights(t *testing.T) {
 		t.Fatalf("seed %d, after %q: %s; %+v", seed, last, fmt.Sprintf(format, args...), *r)
 	}
 	for range rounds {
-		list := r.deeds()
-		s := list[random.IntN(len(list))]
+		s := r.next(steps, random)
 		for _, text := range s.cql {
 			must(t, c.root, text)
 		}
@@ -186,7 +197,7 @@ func TestCassandraRights(t *testing.T) {
 		if masksAlter && !late {
 			c.read()
 		}
-		for until := time.Now().Add(time.Duration(random.IntN(900)) * time.Millisecond); time.Now().Before(until); {
+		read := func() {
 			began, text := time.Now(), staysTexts[random.IntN(2)]
 			got := outcome(through, text, fmt.Sprint("guest", random.IntN(75)))
 			switch unauthorized := strings.HasPrefix(got, "0x2100"); {
@@ -207,6 +218,15 @@ func TestCassandraRights(t *testing.T) {
 			default:
 				told++
 			}
+		}
+		for until := time.Now().Add(time.Duration(random.IntN(900)) * time.Millisecond); time.Now().Before(until); {
+			read()
+		}
+		if steps <= len(opening) {
+			await(t, "reads are refused, then run as written, then served", func() bool {
+				read()
+				return refused > 0 && (steps == 1 || told > 0) && (steps < len(opening) || c.served() > 0)
+			})
 		}
 		if masksAlter {
 			c.read()
@@ -236,9 +256,6 @@ func TestCassandraRights(t *testing.T) {
 	}
 	t.Logf("%d steps: told in the clear %d times and with masks %d times (%g served), %d within Cassandra's own memory, refused %d times; %d answers compared with direct ones", steps, told, masks,
 		c.served(), within, refused, compared)
-	if told < 2*rounds || refused < 2*rounds || c.served() == 0 {
-		t.Errorf("seed %d: told %d times, refused %d times, %g served: too few to say anything", seed, told, refused, c.served())
-	}
 }
 
 // unmaskOurs does what an administrator does to have a look-up served again whose column was masked, and is no more: what its refusal says. While it is masked, it waits until helenus has
