@@ -93,8 +93,8 @@ solver := 'Process|AtOnce|ChildFails|CrashIsAsked|FoundBefore|CancelKills|Worker
 # Unit, property, golden and integration tests and the seeds of every fuzz function: each once, and those that leave the race detector
 # alone (too slow under it) once more without. Of charts/test nothing is cached, as what it reads lies outside of its module.
 test: setup lint vet house $(with)
-	cd charts/test && $(GO) test -count 1 -timeout 10m ./...
-	cd internal/packaging && $(GO) test -count 1 -timeout 10m ./...
+	cd charts/test && $(GO) test -count 1 -timeout 20m ./...
+	cd internal/packaging && $(GO) test -count 1 -timeout 20m ./...
 	$(with) -brief $(MAKE) --no-print-directory tests
 
 # The tests of the whole product mostly wait, for leases and for what is to be given up, and no two that carry out changes may do so before one
@@ -109,19 +109,19 @@ tests:
 	.ci/tests $(GO) test -vet=off -run 'Splice|Idle|Allocate|CutEverywhere' ./proxy ./proxy/pipe
 
 tests-first:
-	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -run '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 60m -run '^($(halves))$$' ./cmd/helenus
 
 tests-second:
-	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 40m -skip '^($(halves))$$' ./cmd/helenus
+	.ci/tests $(with) -brief $(GO) test -vet=off -timeout 60m -skip '^($(halves))$$' ./cmd/helenus
 
 tests-raced:
-	.ci/tests $(GO) test -vet=off -race -timeout 30m $(raced)
+	.ci/tests $(GO) test -vet=off -race -timeout 60m $(raced)
 
 tests-plain:
 	status=0; \
-	.ci/tests $(GO) test -vet=off -timeout 30m $(plain) || status=1; \
-	.ci/tests $(GO) test -vet=off -race -run $(solver) ./advisor/solve || status=1; \
-	.ci/tests $(GO) test -vet=off -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers|Anywhere' ./rewrite ./internal/fleet || status=1; \
+	.ci/tests $(GO) test -vet=off -timeout 60m $(plain) || status=1; \
+	.ci/tests $(GO) test -vet=off -timeout 30m -race -run $(solver) ./advisor/solve || status=1; \
+	.ci/tests $(GO) test -vet=off -timeout 30m -run 'EveryInterleaving|WithoutClocks|Mutants|NobodyAnswers|Anywhere' ./rewrite ./internal/fleet || status=1; \
 	exit $$status
 
 # Real drivers of five languages, and cqlsh, with every check, on clusters of their own; `make test` runs a short list.
