@@ -45,6 +45,7 @@ type conn struct {
 	login  login.Login
 
 	keyspace      atomic.Pointer[string] // in use; nil for none
+	using         using
 	authenticated atomic.Bool
 	closing       sync.Once     // of both sockets
 	closed        atomic.Bool   // both are: nothing more is sent

@@ -152,6 +152,9 @@ func (d downward) judge(h wire.Header, body []byte, complete bool, _ int64) (pip
 	case wire.OpReady, wire.OpAuthenticate, wire.OpAuthSuccess:
 		c.greeted(h, &p)
 	}
+	if p.uses {
+		c.using.ended.Add(1)
+	}
 	c.keep(f, x, k, h, body[from:], rows, complete)
 	c.down.finished = c.down.finished[:len(c.down.finished)+1]
 	c.down.exchanges = c.down.exchanges[:len(c.down.finished)]
@@ -191,6 +194,9 @@ func (c *conn) late(h wire.Header, body []byte, complete bool, t *slot) (pipe.Ve
 		if r.Int() == wire.ResultSetKeyspace {
 			c.follow(&r)
 		}
+	}
+	if t.uses {
+		c.using.ended.Add(1)
 	}
 	if k := t.taken.Load(); k != nil {
 		if c.keep(&f, &x, k, h, body[from:], false, complete); f.told != nil {
@@ -329,6 +335,9 @@ func (c *conn) learnPrepared(r *wire.Reader, p *pending) {
 		return
 	}
 	known := p.extra.prepare
+	if p.extra.inUse && p.extra.uses != c.using.sent.Load() { // a USE that came after it may have been carried out before
+		return
+	}
 	if !known.Read(r) {
 		return
 	}

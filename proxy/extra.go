@@ -5,6 +5,8 @@ import "sync"
 // extra is what few requests carry. A connection keeps those that it does not need at the moment.
 type extra struct {
 	prepare  *Prepared // PREPARE: what is known before the answer
+	inUse    bool      // that is meant in the keyspace in use
+	uses     uint32    // how many USEs had been sent
 	children []childRecord
 	sample   *sample
 	swaps    []swap       // EXECUTE, BATCH: ids that are others' than the client's

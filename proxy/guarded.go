@@ -66,6 +66,11 @@ func (g guardedRewriter) Rule(keyspace, text string) Rule {
 	return g.Rewriter.Rule(keyspace, text)
 }
 
+func (g guardedRewriter) Unsure(text string) Rule {
+	defer guard.Recover(guard.Rewriter, g.panicked)
+	return g.Rewriter.Unsure(text)
+}
+
 func (g guardedRewriter) Take(r *Request) bool {
 	defer guard.Recover(guard.Rewriter, g.panicked)
 	return g.Rewriter.Take(r)

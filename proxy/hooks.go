@@ -161,6 +161,8 @@ type Rewriter interface {
 	Epoch() uint64
 	// Rule returns what is to be done with a statement said in a keyspace, or nil: nothing, as nearly always.
 	Rule(keyspace, text string) Rule
+	// Unsure is Rule for a statement of which it is not known in which keyspace it is said, as a USE is under way on its connection.
+	Unsure(text string) Rule
 	// Take is offered every EXECUTE and QUERY whose statement has a Rule, and every BATCH in which a child has one.
 	// It runs on the relay's goroutine and must not block. On false the request is forwarded as it came. On true it
 	// belongs to the Rewriter, which calls exactly one of r.Forward, r.Answer, r.Fail, once, from any goroutine, soon.

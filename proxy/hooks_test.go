@@ -121,6 +121,8 @@ func (w *scripted) Rule(_, text string) proxy.Rule {
 	return nil
 }
 
+func (w *scripted) Unsure(text string) proxy.Rule { return w.Rule("", text) }
+
 func (w *scripted) set(text string, r proxy.Rule) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

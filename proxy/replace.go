@@ -169,7 +169,7 @@ func (c *conn) use(r *replacement) *Prepared {
 // prepare sends the PREPARE of a replacement.
 func (c *conn) prepare(r *replacement) {
 	keyspace := r.original.Keyspace
-	if r.version < 5 && keyspace != c.currentKeyspace() {
+	if r.version < 5 && (c.using.underWay() || keyspace != c.currentKeyspace()) {
 		return
 	}
 	if !r.state.CompareAndSwap(idle, preparing) {

@@ -16,6 +16,7 @@ type bound struct {
 	count    *rule.Count
 	epoch    uint64 // of the Rewriter when rule was asked for
 	system   *ask   // of a statement that asks where nodes are
+	uses     bool   // it is a USE
 }
 
 // use is a statement as one connection uses it; the zero use is of one that is not known.
@@ -70,25 +71,28 @@ func (s *Server) bind(id []byte, epoch uint64) *bound {
 	}
 	b := &bound{prepared: k.Prepared, epoch: epoch}
 	if before != nil {
-		b.record, b.system = before.record, before.system
+		b.record, b.system, b.uses = before.record, before.system, before.uses
 	} else {
-		b.system = s.ask(k.Keyspace, k.Text)
+		b.system, b.uses = s.ask(k.Keyspace, k.Text), uses([]byte(k.Text))
 		if r := s.options.Recorder; r != nil {
 			b.record = r.Statement(k.Keyspace, k.Text)
 			learned(b.record, k.Prepared)
 		}
 	}
-	if b.rule = s.rule(epoch, k.Keyspace, k.Text); b.rule != nil {
+	if b.rule = s.rule(epoch, k.Keyspace, k.Text, false); b.rule != nil {
 		b.count = s.rules.Of(b.rule)
 	}
 	k.Use.Store(b)
 	return b
 }
 
-// rule asks the Rewriter for a statement's rule. Before the first epoch there is none.
-func (s *Server) rule(epoch uint64, keyspace, text string) Rule {
+// rule asks the Rewriter for a statement's rule; unsure: whether it is said in that keyspace is not known. Before the first epoch there is none.
+func (s *Server) rule(epoch uint64, keyspace, text string, unsure bool) Rule {
 	if epoch == 0 {
 		return nil
+	}
+	if unsure {
+		return s.options.Rewriter.Unsure(text)
 	}
 	return s.options.Rewriter.Rule(keyspace, text)
 }

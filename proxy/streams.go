@@ -36,6 +36,7 @@ type pending struct {
 	stamped           bool
 	read              bool // a SELECT, for all that is known
 	swapped           bool // prepared ids in it were swapped (extra.swaps)
+	uses              bool // a USE
 	system            *ask // asks where nodes are: the answer is rewritten; nil for nearly all
 }
 

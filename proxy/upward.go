@@ -93,6 +93,9 @@ func (u upward) judge(h wire.Header, body []byte, complete bool, now int64) (pip
 		return pipe.Drop, nil, c.refuse(h, t, wire.ErrOverloaded, refusal, nil)
 	}
 	v, frame, err := c.request(h, body, complete, t, p)
+	if p.uses && (v == pipe.Pass || v == pipe.Replace) {
+		c.using.sent.Add(1)
+	}
 	v, frame = underStream(id, h, body, v, frame)
 	return v, frame, err
 }
@@ -177,12 +180,17 @@ func (c *conn) onPrepare(h wire.Header, body []byte, t *slot, p *pending) (pipe.
 		t.claim()
 		return pipe.Pass, nil, nil // Cassandra says what is wrong with it
 	}
+	inUse := len(q.Keyspace) == 0
+	if inUse && c.using.underWay() { // who executes it prepares it again, as it is not known in which keyspace this is
+		t.claim()
+		return pipe.Pass, nil, nil
+	}
 	known := &Prepared{Keyspace: c.keyspaceOr(q.Keyspace), Text: string(q.Text), Version: h.Version}
 	if r := c.server.options.Recorder; r != nil {
 		p.record = r.Statement(known.Keyspace, known.Text)
 	}
 	p.extra = c.spares.take()
-	p.extra.prepare = known
+	p.extra.prepare, p.extra.inUse, p.extra.uses = known, inUse, c.using.sent.Load()
 	t.claim()
 	return pipe.Pass, nil, nil // whatever the rules say: the id that the client gets is its own text's (replace.go)
 }
@@ -213,7 +221,10 @@ func (c *conn) onExecute(h wire.Header, body []byte, complete bool, t *slot, p *
 	if b.bound == nil {
 		p.record = c.unknown()
 	} else {
-		p.prepared, p.record, p.system = b.prepared, b.record, b.system
+		p.prepared, p.record, p.system, p.uses = b.prepared, b.record, b.system, b.uses
+		if p.uses {
+			c.inOrder()
+		}
 		if b.system.wantsValues() {
 			if !complete {
 				return pipe.Whole, nil, nil
@@ -281,6 +292,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	p.paged = q.PagingState() != nil
 	p.stamped = q.Flags&wire.ParamTimestamp != 0
 	p.serialConsistency, p.hash = q.SerialConsistency, c.hash(body, q.Flags)
+	unsure := len(q.Keyspace()) == 0 && c.using.underWay()
 	keyspace := c.keyspaceOr(q.Keyspace())
 	var text string
 	if asks := ring.Mentions(keyspace, q.Text()); asks || c.server.observed {
@@ -293,6 +305,9 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 		p.system = p.system.with(q, body)
 	}
 	p.read = selects(q.Text())
+	if p.uses = uses(q.Text()); p.uses {
+		c.inOrder()
+	}
 	if r := c.server.options.Recorder; r != nil {
 		p.record = r.Statement(keyspace, text)
 		if s := c.sample(body, p.start); s != nil {
@@ -301,7 +316,7 @@ func (c *conn) onQuery(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 		}
 	}
 	t.claim()
-	rule := c.server.rule(c.epoch(), keyspace, text)
+	rule := c.server.rule(c.epoch(), keyspace, text, unsure)
 	if rule == nil {
 		return pipe.Pass, nil, nil
 	}
@@ -327,8 +342,9 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 		return pipe.Pass, nil, nil
 	}
 	epoch := c.epoch()
+	unsure := len(q.Keyspace()) == 0 && c.using.underWay()
 	inUse := c.keyspaceOr(q.Keyspace()) // which comes after the children
-	children := c.children(inUse, epoch)
+	children := c.children(inUse, unsure, epoch)
 	defer c.forgetChildren()
 	_ = p.need(&c.spares)
 	c.recordBatch(children, inUse, epoch, body, p)
@@ -342,7 +358,7 @@ func (c *conn) onBatch(h wire.Header, body []byte, t *slot, p *pending) (pipe.Ve
 	t.claim()
 	if now := c.epoch(); now != epoch {
 		if epoch = now; epoch != 0 {
-			rules = c.batchRules(c.children(inUse, epoch))
+			rules = c.batchRules(c.children(inUse, unsure, epoch))
 			rules.change = nil
 		}
 	}
@@ -366,7 +382,7 @@ type said struct {
 }
 
 // children are those of the BATCH that is dealt with, in an epoch. The list is used again.
-func (c *conn) children(keyspace string, epoch uint64) []said {
+func (c *conn) children(keyspace string, unsure bool, epoch uint64) []said {
 	q := &c.up.view
 	list := c.up.children[:0]
 	for i := range q.Children() {
@@ -375,7 +391,7 @@ func (c *conn) children(keyspace string, epoch uint64) []said {
 			s.use = c.find(s.ID, epoch)
 		} else {
 			s.text = string(s.Text)
-			if r := c.server.rule(epoch, keyspace, s.text); r != nil {
+			if r := c.server.rule(epoch, keyspace, s.text, unsure); r != nil {
 				s.use = use{bound: &bound{rule: r, count: c.server.rules.Of(r)}}
 			}
 		}

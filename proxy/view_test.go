@@ -47,6 +47,7 @@ type ruling struct{ text string }
 func (ruling) Epoch() uint64              { return 1 }
 func (r ruling) Rule(string, string) Rule { return r }
 func (ruling) Take(*Request) bool         { return false }
+func (ruling) Unsure(string) Rule         { return nil }
 func (ruling) Opaque(*Client) func()      { return func() {} }
 func (r ruling) Text() string             { return r.text }
 func (ruling) Name() string               { return "all" }

@@ -2,12 +2,14 @@ package rewrite
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/helenus-db/helenus/capture/schema"
 	"github.com/helenus-db/helenus/proxy"
 	"github.com/helenus-db/helenus/rewrite/exec"
 	"github.com/helenus-db/helenus/rewrite/migrate"
@@ -198,6 +200,59 @@ func TestEmptyingIsNotedLate(t *testing.T) {
 					}
 				})
 			}
+		})
+	}
+}
+
+// TestDroppedAndMadeAgain: a base is dropped, and made again by the definition of a snapshot, which gives it the id that it had (WITH ID). Its rows went as those of a TRUNCATE
+// go: nothing of before hides what is written later.
+func TestDroppedAndMadeAgain(t *testing.T) {
+	gone := func(w *world) { w.db.Drop("hotel", "stays") }
+	look := func(w *world) { w.engine.Look()(w.db.Schema()) }
+	again := func(w *world) { w.db.Add(stays()) }
+	resume := func(w *world) { must(w.t, w.engine.Resume(context.Background(), "m1", "ann")) }
+	for name, steps := range map[string][]func(*world){
+		"it is seen": {gone, look, again, look, resume},
+		"another is there in between": {gone, func(w *world) {
+			other := stays()
+			other.ID = "2"
+			w.db.Add(other)
+		}, look, gone, again, look, resume},
+		"while another thing keeps the change from going on": {func(w *world) {
+			w.redefine(func(b *schema.Table) { b.Columns = slices.Delete(b.Columns, 3, 4) })
+		}, look, gone, look, again, look, resume},
+		"while it is suspended": {func(w *world) { must(w.t, w.engine.manager.Suspend(context.Background(), "m1", "for the test", false)) }, gone, look, again, look, resume},
+		"while it has failed": {func(w *world) {
+			w.db.Before.Set(func(_ context.Context, q exec.Query) error {
+				if strings.Contains(q.Text, "WHERE token") {
+					return errRefused
+				}
+				return nil
+			})
+			must(w.t, w.engine.manager.Reverify(context.Background(), "m1", "for the test"))
+			w.await(migrate.Failed)
+			w.db.Before.Clear()
+		}, gone, look, again, look, resume},
+		"faster than anybody looks": {func(w *world) {
+			if a := w.say("", "DROP TABLE hotel.stays", false, proxy.Response{Opcode: proxy.OpResult}); a == nil || a.forwarded != 1 {
+				w.t.Fatalf("%+v", a)
+			}
+		}, gone, again, look},
+		"with its keyspace": {func(w *world) { w.say("", "DROP KEYSPACE hotel", false, proxy.Response{Opcode: proxy.OpResult}) }, gone, again, look},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serving(t, func(t *testing.T, w *world) {
+				w.removed()
+				for _, step := range steps {
+					step(w)
+					synctest.Wait()
+				}
+				w.await(migrate.Serving)
+				w.reloaded()
+				if !w.served("ann") { // compares with the base, too
+					t.Error("not served")
+				}
+			})
 		})
 	}
 }

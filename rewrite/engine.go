@@ -493,6 +493,14 @@ func (e *Engine) Rule(keyspace, text string) proxy.Rule {
 	return nil
 }
 
+// Unsure implements proxy.Rewriter.
+func (e *Engine) Unsure(text string) proxy.Rule {
+	if r := e.rules.Load().unsure(text); r.matters() {
+		return r
+	}
+	return nil
+}
+
 // Opaque implements proxy.Rewriter: who can not be read may write anything.
 func (e *Engine) Opaque(c *proxy.Client) func() {
 	e.mu.Lock()

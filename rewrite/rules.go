@@ -3,6 +3,7 @@ package rewrite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -91,6 +92,18 @@ type writeRule struct {
 	write  kind.Write
 }
 
+// perhaps is a write that may be none, as it is not known in which keyspace it is said.
+type perhaps struct{ kind.Write }
+
+// Bind implements kind.Write.
+func (w perhaps) Bind(x kind.Execution, steps []kind.Step) (kind.Effect, []kind.Step) {
+	effect, taken := w.Write.Bind(x, nil)
+	if effect == (kind.Effect{}) && len(taken) == 0 {
+		return effect, steps
+	}
+	return kind.Effect{Doubt: "its client said USE before a write, and did not wait for the answer: in which keyspace it was carried out is not known", Empties: effect.Empties}, steps
+}
+
 // Text implements proxy.Rule: texts are left as they are.
 func (*rule) Text() string { return "" }
 
@@ -170,6 +183,41 @@ func (s *ruleSet) keep(key string, r *rule) {
 		s.kept += size
 	}
 	s.texts[key] = r
+}
+
+// unsure is the rule of a text that may be said in any keyspace: what names its own is as sure as ever. Nothing else is answered, and what is written to
+// a table that a change may be over is in doubt.
+func (s *ruleSet) unsure(text string) *rule {
+	sure := s.rule("", text)
+	r, asked := *sure, map[string]bool{}
+	r.writes, r.touches = slices.Clone(sure.writes), slices.Clone(sure.touches)
+	for _, a := range s.active {
+		for _, keyspace := range a.keyspaces() {
+			if asked[keyspace] {
+				continue
+			}
+			asked[keyspace] = true
+			in := s.rule(keyspace, text)
+			if len(in.writes) > len(sure.writes) {
+				for _, w := range in.writes {
+					r.writes = append(r.writes, writeRule{w.active, perhaps{w.write}})
+				}
+			}
+			if len(in.touches) > len(sure.touches) {
+				r.touches = append(r.touches, in.touches...)
+			}
+		}
+	}
+	return r.orNothing()
+}
+
+// keyspaces are those of the tables that a change has to do with.
+func (a *active) keyspaces() []string {
+	list := []string{a.about.Keyspace}
+	for _, t := range slices.Concat(a.tables, a.rests) {
+		list = append(list, t.Keyspace)
+	}
+	return list
 }
 
 func (s *ruleSet) compile(keyspace, text string) *rule {

@@ -123,7 +123,8 @@ func TestSchemaStatements(t *testing.T) {
 		must(t, w.approve("m1"))
 		w.await(migrate.Serving)
 		for text, about := range map[string]bool{
-			"ALTER TABLE hotel.stays ADD stars int": true, "ALTER TABLE stays DROP guest": true, "ALTER TABLE stays RENAME n TO number": true, "DROP TABLE hotel.stays": true,
+			"ALTER TABLE hotel.stays ADD stars int": true, "ALTER TABLE stays DROP guest": true, "ALTER TABLE stays RENAME n TO number": true,
+			"CREATE INDEX ON hotel.stays (guest)": true, "CREATE CUSTOM INDEX IF NOT EXISTS i ON stays (guest) USING 'sai' WITH OPTIONS = {'case_sensitive': 'false'}": true, "CREATE INDEX ON rooms (guest)": false,
 			"DROP INDEX hotel.by_guest": true, "ALTER TYPE address ADD zip int": true, "DROP TYPE IF EXISTS hotel.address": true,
 			"ALTER TABLE rooms ADD stars int": false, "DROP INDEX other.by_guest": false, "ALTER TYPE other.address ADD zip int": false, "DROP TABLE other.stays": false,
 		} {

@@ -22,7 +22,8 @@ import (
 // followed in the same way.
 //
 // Statements about the schema of the base are watched, too: what Cassandra answers once it has carried one out is not known before the schema was read again, and the event that has it
-// read may come after the answer. So reads run as written from before such a statement goes on until a look at the schema that begins after its answer (suspect.go).
+// read may come after the answer. So reads run as written from before such a statement goes on until a look at the schema that begins after its answer (suspect.go). One that drops the
+// base is a TRUNCATE besides: what is made in its place may have its id, and none of its rows.
 //
 // A read that is under way meanwhile may have seen the table before or after, so it is answered only if nothing was said since it
 // began (active.touched).
@@ -31,6 +32,7 @@ import (
 type touch struct {
 	active *active
 	alters bool   // it is about the schema of the base, or of a table that the change answers from; nothing else is said of it
+	drops  bool   // and that goes, with all rows: the base
 	what   string // "DELETE on"
 	on     *kind.Table
 	ours   bool
@@ -73,6 +75,12 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 			}
 		}
 	}
+	drops := func(keyspace, table string) {
+		alters(keyspace, table)
+		for i, t := range all {
+			all[i].drops = t.drops || t.alters && t.active.derived != nil
+		}
+	}
 	switch x := st.(type) {
 	case *cql.Insert:
 		on("INSERT", x.Table, true)
@@ -92,8 +100,9 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		alters(x.Table.In(keyspace).Keyspace, x.Table.Table)
 	case *cql.AlterType:
 		alters(x.Type.In(keyspace).Keyspace, "")
-	case *cql.CreateIndex:
+	case *cql.CreateIndex: // which may find more than equal values
 		on("CREATE INDEX", x.Table, false)
+		alters(x.Table.In(keyspace).Keyspace, x.Table.Table)
 	case *cql.CreateView:
 		on("CREATE MATERIALIZED VIEW", x.From, false)
 	case *cql.CreateTrigger:
@@ -109,7 +118,7 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 		case cql.ObjectTable:
 			on("DROP TABLE", x.Name, false)
 			emptied("DROP TABLE of", x.Name)
-			alters(x.Name.In(keyspace).Keyspace, x.Name.Table)
+			drops(x.Name.In(keyspace).Keyspace, x.Name.Table)
 		case cql.ObjectIndex, cql.ObjectType, cql.ObjectFunction, cql.ObjectAggregate:
 			alters(x.Name.In(keyspace).Keyspace, "")
 		case cql.ObjectTrigger:
@@ -121,7 +130,7 @@ func (s *ruleSet) touches(st cql.Statement, keyspace string) (all []touch) {
 				}
 			}
 			emptied("DROP KEYSPACE with", cql.TableRef{Keyspace: x.Name.Keyspace})
-			alters(x.Name.Keyspace, "")
+			drops(x.Name.Keyspace, "")
 		}
 	}
 	return all
@@ -216,6 +225,9 @@ func (w *watched) ended(harmless bool) {
 		if t.alters {
 			if looks = w.engine.options.Stale != nil; looks {
 				w.engine.suspected.hold(t.active)
+			}
+			if t.drops { // who looks may find another that was made with its id since
+				w.engine.turnBack(t.active, w.who+" dropped "+t.active.about.Keyspace+"."+t.active.about.Base, w.engine.manager.Refill)
 			}
 			t.active.holds.Add(-1)
 			continue

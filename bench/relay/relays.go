@@ -40,6 +40,7 @@ type unruled struct{}
 func (unruled) Epoch() uint64                  { return 0 }
 func (unruled) Rule(string, string) proxy.Rule { return nil }
 func (unruled) Take(*proxy.Request) bool       { return false }
+func (unruled) Unsure(string) proxy.Rule       { return nil }
 func (unruled) Opaque(*proxy.Client) func()    { return func() {} }
 
 // relaying is what `helenus run` wires on the data path: the server, and a registry that counts and samples.

@@ -70,6 +70,13 @@ func (r *run) fit(have *Change, s *schema.Schema) fitting {
 	return f
 }
 
+// dropped tells whether the base that a change is over is not there any more. Its rows went with it, and what was known of their timestamps, as by a TRUNCATE: one that is made
+// in its place may get its id (WITH ID, as snapshots have it).
+func (m *Change) dropped(s *schema.Schema) bool {
+	base := s.Table(m.Rewrite.Keyspace, m.Rewrite.Base)
+	return base == nil || base.ID != m.Base.ID
+}
+
 // keyText writes a primary key as CQL does, with types and orders.
 func keyText(t *schema.Table) string {
 	var partition, clustering []string
@@ -204,7 +211,14 @@ func (m *Manager) follow(ctx context.Context, r *run, s *schema.Schema, created 
 // followNow is follow upon what is known here; r.orders is held.
 func (m *Manager) followNow(ctx context.Context, r *run, s *schema.Schema, created bool) error {
 	have := r.get()
-	if !have.Active() || have.Broken || have.State == Failed || have.State == RollingBack {
+	dropped := have.dropped(s)
+	switch {
+	case !have.Active() || have.State == RollingBack:
+		return nil
+	case have.Broken || have.State == Failed:
+		if dropped && have.TableID != "" && (!have.Refill || have.Keeps) {
+			return m.refillLater(ctx, r, "to be emptied, and filled anew, once it is resumed: its base was dropped", func(x *Change) { x.refill(false) })
+		}
 		return nil
 	}
 	f := r.fit(&have, s)
@@ -215,7 +229,11 @@ func (m *Manager) followNow(ctx context.Context, r *run, s *schema.Schema, creat
 		}
 	}
 	if f.broken != "" {
-		return m.rest(ctx, r, f.broken, true)
+		return m.rest(ctx, r, f.broken, true, func(x *Change) {
+			if dropped && have.TableID != "" {
+				x.refill(false)
+			}
+		})
 	}
 	if len(f.news) == 0 {
 		if have.Replication != nil || have.Rewrite.Table == "" || s.Keyspace(have.Rewrite.Keyspace) == nil {

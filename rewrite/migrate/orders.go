@@ -95,11 +95,11 @@ func (m *Manager) Suspend(ctx context.Context, id, reason string, broken bool) e
 func (m *Manager) suspend(ctx context.Context, r *run, reason string, broken bool) error {
 	r.orders.Lock() // whoever suspends it just now has to have done so
 	defer r.orders.Unlock()
-	return m.rest(ctx, r, reason, broken)
+	return m.rest(ctx, r, reason, broken, func(*Change) {})
 }
 
-// rest is suspend for those who hold r.orders.
-func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) error {
+// rest is suspend for those who hold r.orders; also is what else they make of the change.
+func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool, also func(*Change)) error {
 	return m.insist(ctx, func() error {
 		have := r.get()
 		switch have.State {
@@ -112,6 +112,7 @@ func (m *Manager) rest(ctx context.Context, r *run, reason string, broken bool) 
 		}
 		return m.turn(ctx, r, Suspended, order{store.Guard, "suspend"}, "suspended: "+reason, func(x *Change) {
 			x.Reason, x.Broken = reason, x.Broken || broken
+			also(x)
 		})
 	})
 }

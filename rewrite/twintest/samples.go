@@ -3,8 +3,10 @@ package twintest
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +16,22 @@ import (
 type sample struct {
 	raw     []byte
 	literal string
+}
+
+// json is the value as a document has it, "" if that is not said here.
+func (s sample) json(cqlType string) string {
+	switch {
+	case cqlType == "text" || cqlType == "ascii":
+		b, _ := json.Marshal(string(s.raw))
+		return string(b)
+	case cqlType == "int" && len(s.raw) == 0, !slices.Contains(keyTypes, cqlType):
+		return ""
+	case s.literal[0] == '\'':
+		return `"` + strings.Trim(s.literal, "'") + `"`
+	case cqlType == "uuid" || cqlType == "timeuuid" || cqlType == "blob":
+		return `"` + s.literal + `"`
+	}
+	return s.literal
 }
 
 // number is an integer of width bytes, as it is bound.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
 // field is a column; its name is as CQL writes it.
@@ -151,9 +153,9 @@ func (t *Table) Reads() []string {
 		}
 	}
 	list := []string{"SELECT *" + by, "SELECT " + names(some) + by, "SELECT " + names(some) + by + " LIMIT 2",
-		"SELECT WRITETIME(" + t.regular[0].name + ") AS written, " + names(t.partition) + by}
+		"SELECT WRITETIME(" + t.regular[0].name + ") AS written, " + names(t.partition) + by, "SELECT " + names(t.key()) + by + " LIMIT ?"}
 	if also := t.condition(); also != nil {
-		list = append(list, "SELECT "+names(t.key())+by+" AND "+also.name+" = ?")
+		list = append(list, "SELECT "+names(t.key())+by+" AND "+also.name+" = ?", "SELECT "+names(t.key())+", WRITETIME("+also.name+")"+by+" AND "+also.name+" >= ? LIMIT ?")
 	}
 	for i := range list {
 		if t.index == "" || strings.Contains(list[i], " AND ") {
@@ -176,8 +178,11 @@ func (t *Table) condition() *field {
 // Read is one of Reads with values, in either way; sometimes of so small a page that not all rows have room.
 func (t *Table) Read(text string) Statement {
 	s := Statement{Way: Execute, Text: text, Values: []Value{Raw(t.some(t.regular[0]).raw)}}
-	if strings.Count(text, "?") > 1 {
+	if strings.Contains(text, " AND ") {
 		s.Values = append(s.Values, Raw(t.some(*t.condition()).raw))
+	}
+	if strings.Contains(text, "LIMIT ?") {
+		s.Values = append(s.Values, []Value{Int(1), Int(3), Int(1000), Int(0), Int(-1), Null(), Unset()}[t.random.Intn(7)])
 	}
 	if t.random.Intn(5) == 0 {
 		s.Page = 3
@@ -207,8 +212,14 @@ func (t *Table) Write() Statement {
 		return s
 	}
 	s := Statement{Way: Batch, Unlogged: t.random.Intn(2) == 0, At: t.stamp()}
+	if t.random.Intn(4) == 0 {
+		s.Level = primitive.ConsistencyLevelSerial
+	}
 	for range 1 + t.random.Intn(4) {
-		s.Children = append(s.Children, t.phrase().write(false))
+		s.Children = append(s.Children, t.childPhrase().write(false))
+	}
+	if t.random.Intn(4) == 0 { // upon a condition, if all is of one partition
+		s.Children = append(s.Children, t.childPhrase().write(true))
 	}
 	return s
 }
