@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -53,7 +54,11 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	}
 	f, refusal := m.again(ctx, r, &have)
 	if refusal != "" {
-		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the change back"}
+		reason := "what stopped it has not been set back: " + refusal
+		if !strings.Contains(refusal, anew) {
+			reason += "; set it back, or roll the change back"
+		}
+		return &ErrState{id, "resume", have.State, reason}
 	}
 	if err := m.unmark(ctx, r); err != nil {
 		return fmt.Errorf("change %s can not be resumed yet: %w", id, err)
@@ -316,7 +321,7 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table == nil {
-		return &stop{to: Failed, reason: drift("the %s table %s is gone", r.noun(), &tables[0])}
+		return &stop{to: Failed, reason: drift("the %s table %s is gone: "+anew, r.noun(), &tables[0])}
 	}
 	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
 		for i := range tables {
