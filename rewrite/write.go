@@ -319,10 +319,15 @@ func (e *Engine) miss(p *preparation, a *active, reason string) {
 	}
 }
 
-// turnedBack is turnBack until verified, unless an order for that is on its way: then it is that one.
+// turnedBack is turnBack until verified, unless an order for that is on its way: then it is that one. One that is in force and could not be stored is added to, and is stored
+// in its own time: else each write of a long outage would be an order, a try to store it and a line of the audit trail.
 func (e *Engine) turnedBack(a *active, reason string) (stored <-chan struct{}) {
 	if ordered := a.ordered.Load(); ordered != nil && a.turning.Load() > 0 {
 		return *ordered
+	}
+	e.orders.Add(1) // nothing of what is stored by now is acknowledged before this request has ended
+	if e.manager.Doubt(a.id) {
+		return nil
 	}
 	return e.turnBack(a, reason, e.manager.Reverify)
 }

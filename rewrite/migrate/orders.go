@@ -179,14 +179,36 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 // doubt takes note that a write could not be followed.
 func (m *Change) doubt() { m.Unfollowed, m.Relied, m.Doubts = true, false, m.Doubts+1 }
 
-// anew begins the verification under way anew; r.orders is held.
-func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
-	r.mu.Lock()
+// Doubt adds one more write that could not be followed to what is in force of a change and waits to be stored, if that is to be verified: verification begins anew, and the doubt is stored
+// with the rest. It reports whether it did so, and waits for nobody.
+func (m *Manager) Doubt(id string) bool {
+	r, err := m.find(id)
+	if err != nil || !r.mu.TryLock() { // it is just being stored
+		return false
+	}
 	defer r.mu.Unlock()
+	if r.m.Pending == "" || r.m.State != Verify || r.m.Relied || r.m.Broken || r.m.Emptying > 0 {
+		return false
+	}
+	r.doubts.add(m.Now())
+	r.again()
+	r.m.doubt()
+	return true
+}
+
+// again has the verification under way begin anew; r.mu is held.
+func (r *run) again() {
 	r.turns++
 	if r.cancel != nil {
 		r.cancel()
 	}
+}
+
+// anew begins the verification under way anew; r.orders is held.
+func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.again()
 	r.m.Reason = reason
 	return m.doubted(ctx, r, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
 }
@@ -195,6 +217,9 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 // r.orders and r.mu are held.
 func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) error {
 	r.m.doubt()
+	if r.m.Pending != "" {
+		told = nil // the trail says already that it is verified anew, once it can be written: in a long outage there are many
+	}
 	r.trail = append(r.trail, told...)
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
