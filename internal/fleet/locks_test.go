@@ -180,3 +180,36 @@ func TestQuietEndsWithTheLease(t *testing.T) {
 		}
 	})
 }
+
+// slowRegister is a state that takes long to register a member.
+type slowRegister struct{ hanging }
+
+func (s *slowRegister) Replace(ctx context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error) {
+	if kind == KindMember {
+		time.Sleep(10 * time.Second)
+	}
+	return s.hanging.Replace(ctx, kind, id, version, v, entries...)
+}
+
+// TestQuietKnowsOfTheRegister: until others know that a member is registered they answer without its news, whenever it beat last.
+func TestQuietKnowsOfTheRegister(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowRegister{hanging{lone: lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}}}
+		withholding := false
+		m := New(Options{Store: s, ID: "m", Form: 1, Truth: Truth{
+			Rules: func() uint64 { return 1 }, Withholding: func() bool { return withholding }, Blocked: func() string { return "" },
+			Barrier: func(context.Context) error { return nil },
+		}})
+		for m.place != registered {
+			withholding = m.sent.Counter >= 2 // it does not beat once it is registered
+			if err := m.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.hangs.Store(true)
+		began := time.Now()
+		if err := m.Quiet(t.Context(), make(chan struct{})); err != nil || time.Since(began) < 4*time.Second {
+			t.Errorf("it waited for %v (%v), where others may have looked just before it was registered", time.Since(began), err)
+		}
+	})
+}
