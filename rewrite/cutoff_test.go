@@ -85,3 +85,35 @@ func cutOff(t *testing.T, leads bool) {
 		t.Errorf("the audit trail has %d lines of %d writes in one outage", lines, writes)
 	}
 }
+
+// TestTheReasonOutlivesTheFirstWrite: while entries are refused, writes go on without trying each time; what is told of the change is why, not that it was so a moment ago.
+func TestTheReasonOutlivesTheFirstWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2)
+		defer f.close()
+		leader, other := f.leader(), f.all[1]
+		if _, err := leader.engine.Approve(context.Background(), "r-1", advice(t), "ann"); err != nil {
+			t.Fatal(err)
+		}
+		leader.answered()
+		other.answered()
+		f.db.Before.Set(func(_ context.Context, q exec.Query) error {
+			if strings.Contains(q.Text, "stays_by_guest") && strings.HasPrefix(q.Text, "INSERT") {
+				return errors.New("User helenus has no MODIFY permission")
+			}
+			return nil
+		})
+		for i := range 100 {
+			for _, w := range f.all {
+				w.say(insertRow, str("room9"), num(i), num(1), str("guest1"), str("new"))
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		for _, w := range f.all {
+			if m := w.migration(); !strings.Contains(m.Reason, "no MODIFY permission") {
+				t.Errorf("%s: %q", m.State, m.Reason)
+			}
+		}
+		f.db.Before.Clear()
+	})
+}

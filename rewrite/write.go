@@ -285,7 +285,7 @@ func (e *Engine) skipBroken(p *preparation) {
 	kept := 0
 	for i, a := range p.owners {
 		if a.breaker.open(a.uptime()) && !a.used() {
-			e.miss(p, a, "entries could not be written a moment ago")
+			e.miss(p, a, a.breaker.reason())
 			p.skipped = append(p.skipped, pending{a, p.steps[i]})
 			continue
 		}
@@ -303,7 +303,7 @@ func (e *Engine) unwritten(p *preparation, a *active, err error) (refusal string
 	if a.used() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
 	}
-	a.breaker.trip(a.uptime())
+	a.breaker.trip(a.uptime(), err.Error())
 	e.miss(p, a, "an entry could not be written: "+err.Error())
 	return ""
 }
