@@ -76,7 +76,10 @@ const (
 )
 
 // others counts, for the metrics.
-type others struct{ helenus, clients atomic.Int64 }
+type others struct {
+	helenus, clients atomic.Int64
+	own              atomic.Pointer[string] // the owner id that the state had when it was looked first
+}
 
 // Alone returns who else is connected, and an *ErrNotAlone if a change in a keyspace can not be right because of them; keyspace "" is
 // any that there are changes in.
@@ -99,6 +102,11 @@ func (e *Engine) Alone(ctx context.Context, keyspace string) (Others, error) {
 	strays := e.options.Members != nil && !slices.ContainsFunc(found.Helenus, func(p Peer) bool { return p.Owner != own })
 	if len(found.Helenus) > 0 && strays {
 		return found, &ErrNotAlone{Stray: true, Reason: fmt.Sprintf("%s is connected to this cluster and not on the register of the fleet: what is written through it may pass unseen. It registers by itself, or is to be stopped", join(found.Helenus))}
+	}
+	e.others.own.CompareAndSwap(nil, &own)
+	if began := *e.others.own.Load(); began != own && slices.ContainsFunc(found.Helenus, func(p Peer) bool { return p.Owner == began }) {
+		return found, &ErrNotAlone{Reason: fmt.Sprintf("the state was emptied, or another one was put in its place, while this process ran: its owner is %s, and was %s, which connections that stand say still. "+
+			"Start all processes of helenus anew that work with it", own, began)}
 	}
 	if len(found.Helenus) > 0 {
 		return found, &ErrNotAlone{Reason: fmt.Sprintf("%s is connected to this cluster and has a state of its own: what is written through it passes unseen here, so answers would be wrong. "+

@@ -73,6 +73,30 @@ func TestAnotherHelenus(t *testing.T) {
 	})
 }
 
+// A state that somebody empties while the process runs has another owner from then on, and the process's own connections look like those of another helenus: it is said what happened.
+func TestTheStateIsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.fill(3, 1)
+		var others atomic.Pointer[Others]
+		others.Store(&Others{})
+		w.crowded(false, &others)
+		defer func() { w.stop() }()
+		must(t, w.approve("m1"))
+		w.await(migrate.Serving)
+		time.Sleep(2 * othersEvery)
+		was, err := migrate.Owner(t.Context(), w.store)
+		must(t, err)
+		must(t, w.store.Delete(t.Context(), migrate.KindOwner, migrate.KindOwner))
+		others.Store(&Others{Helenus: []Peer{{Owner: was, Address: "127.0.0.1", Count: 3}}})
+		time.Sleep(othersEvery + time.Second)
+		synctest.Wait()
+		if m := w.engine.Migrations()[0]; m.State != migrate.Suspended || !strings.Contains(m.Reason, "Start all processes of helenus anew") || strings.Contains(m.Reason, "Stop it") {
+			t.Errorf("%s: %s", m.State, m.Reason)
+		}
+	})
+}
+
 // A state that can not be read for a moment, as one that is kept in Cassandra, is no other helenus.
 func TestUnreadStateIsNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 // that can not be written either. Its zero value is closed.
 type breaker struct {
 	until, pause atomic.Int64 // nanoseconds of uptime; of the next pause
+	why          atomic.Pointer[string]
 }
 
 const (
@@ -20,13 +21,22 @@ const (
 func (b *breaker) open(uptime time.Duration) bool { return int64(uptime) < b.until.Load() }
 
 // trip notes a failure: nothing is tried for a while, each time twice as long. Further entries of the same attempt change nothing.
-func (b *breaker) trip(uptime time.Duration) {
+func (b *breaker) trip(uptime time.Duration, why string) {
 	if b.open(uptime) {
 		return
 	}
+	b.why.Store(&why)
 	pause := max(b.pause.Load(), int64(firstPause))
 	b.until.Store(int64(uptime) + pause)
 	b.pause.Store(min(2*pause, int64(mostPause)))
+}
+
+// reason is why entries were not tried, where it is open.
+func (b *breaker) reason() string {
+	if why := b.why.Load(); why != nil {
+		return "entries could not be written a moment ago: " + *why
+	}
+	return "entries could not be written a moment ago"
 }
 
 // close notes a success.

@@ -47,7 +47,12 @@ func TestSchemaBreaks(t *testing.T) {
 				b.Indexes = []schema.Index{{Name: "i", Column: "guest", On: "values", Options: map[string]string{"case_sensitive": "false"}}}
 			})
 		}, again, []string{"index i", "case_sensitive"}},
-		"the look-up is gone": {func(w *world) { w.db.Drop("hotel", "stays_by_guest") }, nil, []string{"hotel.stays_by_guest is gone"}},
+		"the look-up is gone": {func(w *world) { w.db.Drop("hotel", "stays_by_guest") }, nil, []string{"hotel.stays_by_guest is gone", "roll the change back, drop it and approve it anew"}},
+		"the look-up was made anew": {func(w *world) {
+			made := *w.db.Schema().Table("hotel", "stays_by_guest")
+			made.ID = "made anew"
+			w.db.Redefine(made)
+		}, nil, []string{"dropped and made again", "roll the change back, drop it and approve it anew"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			serving(t, func(t *testing.T, w *world) {
@@ -67,6 +72,8 @@ func TestSchemaBreaks(t *testing.T) {
 				}
 				if err := w.engine.Resume(context.Background(), "m1", "ann"); err == nil || !strings.Contains(err.Error(), c.says[0]) {
 					t.Errorf("resumed, though the look-up does not fit: %v", err)
+				} else if strings.Contains(err.Error(), "set it back, or") == (c.back == nil) { // what is gone can not be set back
+					t.Errorf("it helps to set it back: %t, but it is told %v", c.back != nil, err)
 				}
 				if c.back == nil {
 					return

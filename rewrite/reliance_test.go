@@ -97,7 +97,7 @@ func TestNoWriteOvertakesTheOrderThatTurnsBack(t *testing.T) {
 		leader.answered()
 		other.answered()
 		a := other.engine.active["r-1"]
-		a.breaker.trip(a.uptime())
+		a.breaker.trip(a.uptime(), "for the test")
 		other.engine.turnBack(a, "for the test", func(ctx context.Context, id, reason string) error {
 			time.Sleep(time.Second)
 			return other.engine.manager.Reverify(ctx, id, reason)
@@ -133,7 +133,7 @@ func TestWhatIsOwedIsVerifiedFirst(t *testing.T) {
 		}
 		debt := a.reliance.debt
 		debt.paying.Store(true) // who gives the order is slow
-		a.breaker.trip(a.uptime())
+		a.breaker.trip(a.uptime(), "for the test")
 		if a := other.say(insertRow, str("room0"), num(0), num(9), str("guest1"), str("new")); a.failed {
 			t.Error("the write failed")
 		}

@@ -285,7 +285,7 @@ func (e *Engine) skipBroken(p *preparation) {
 	kept := 0
 	for i, a := range p.owners {
 		if a.breaker.open(a.uptime()) && !a.used() {
-			e.miss(p, a, "entries could not be written a moment ago")
+			e.miss(p, a, a.breaker.reason())
 			p.skipped = append(p.skipped, pending{a, p.steps[i]})
 			continue
 		}
@@ -303,7 +303,7 @@ func (e *Engine) unwritten(p *preparation, a *active, err error) (refusal string
 	if a.used() && a.refuse && exec.Down(err) && !exec.Internal(err) {
 		return fmt.Sprintf("helenus: the write was not carried out, because its entry in %s could not be written first: %s", &a.tables[0], innermost(err))
 	}
-	a.breaker.trip(a.uptime())
+	a.breaker.trip(a.uptime(), err.Error())
 	e.miss(p, a, "an entry could not be written: "+err.Error())
 	return ""
 }
@@ -319,10 +319,15 @@ func (e *Engine) miss(p *preparation, a *active, reason string) {
 	}
 }
 
-// turnedBack is turnBack until verified, unless an order for that is on its way: then it is that one.
+// turnedBack is turnBack until verified, unless an order for that is on its way: then it is that one. One that is in force and could not be stored is added to, and is stored
+// in its own time: else each write of a long outage would be an order, a try to store it and a line of the audit trail.
 func (e *Engine) turnedBack(a *active, reason string) (stored <-chan struct{}) {
 	if ordered := a.ordered.Load(); ordered != nil && a.turning.Load() > 0 {
 		return *ordered
+	}
+	e.orders.Add(1) // nothing of what is stored by now is acknowledged before this request has ended
+	if e.manager.Doubt(a.id) {
+		return nil
 	}
 	return e.turnBack(a, reason, e.manager.Reverify)
 }

@@ -159,14 +159,22 @@ func noSession(s *config.Settings, err error) error {
 	at := strings.Join(s.ContactPoints, ", ")
 	switch text := err.Error(); {
 	case strings.Contains(text, "Password must not be null"), strings.Contains(text, "authentication required"):
-		return fmt.Errorf("Cassandra at %s asks for a role and its password: set username and HELENUS_PASSWORD (%w)", at, err) //nolint:revive,staticcheck // a name
+		return notLetIn{fmt.Errorf("Cassandra at %s asks for a role and its password: set username and HELENUS_PASSWORD (%w)", at, err)} //nolint:revive,staticcheck // a name
 	case strings.Contains(text, "password are incorrect"), strings.Contains(text, "not permitted to log in"):
-		return fmt.Errorf("Cassandra at %s does not let %q in: set username and HELENUS_PASSWORD as in CREATE ROLE ... WITH PASSWORD ... AND LOGIN = true (%w)", at, s.Username, err) //nolint:revive,staticcheck // a name
+		return notLetIn{fmt.Errorf("Cassandra at %s does not let %q in: set username and HELENUS_PASSWORD as in CREATE ROLE ... WITH PASSWORD ... AND LOGIN = true (%w)", at, s.Username, err)} //nolint:revive,staticcheck // a name
 	case !s.CassandraTLS && (errors.Is(err, syscall.ECONNRESET) || strings.Contains(text, "connection reset") || strings.Contains(text, "EOF")):
-		return fmt.Errorf("Cassandra at %s ended the connection before it said anything: if it asks for TLS there, set cassandra-tls (%w)", at, err) //nolint:revive,staticcheck // a name
+		return notLetIn{fmt.Errorf("Cassandra at %s ended the connection before it said anything: if it asks for TLS there, set cassandra-tls (%w)", at, err)} //nolint:revive,staticcheck // a name
 	}
 	return fmt.Errorf("no node of %s can be reached: %w", at, err)
 }
+
+// notLetIn is an error that stays until a person sets something.
+type notLetIn struct{ error }
+
+// Is implements errors.Is.
+func (notLetIn) Is(target error) bool { return target == keyspace.ErrNotLetIn }
+
+func (e notLetIn) Unwrap() error { return e.error }
 
 // keyspacesOf are the application's, each with the one of ours that goes with it.
 func keyspacesOf(ctx context.Context, session *gocql.Session, s sessions) (out []check.Keyspace, err error) {

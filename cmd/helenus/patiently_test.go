@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gocql/gocql"
 
 	"github.com/helenus-db/helenus/capture/store"
 	"github.com/helenus-db/helenus/internal/config"
@@ -58,3 +62,36 @@ func TestAStartWaitsForTheState(t *testing.T) {
 		})
 	}
 }
+
+// TestAStartSaysWhatTheStateWaitsFor: a password, a right or a port that asks for TLS is not mended by waiting for nodes.
+func TestAStartSaysWhatTheStateWaitsFor(t *testing.T) {
+	s := &config.Settings{ContactPoints: []string{"10.0.0.1:9042"}, StateKeyspace: "helenus", Username: "helenus"}
+	for _, c := range []struct {
+		err         error
+		says, never string
+	}{
+		{noSession(s, errors.New("gocql: unable to create session: Provided username helenus and/or password are incorrect")), "Start this process anew with settings that Cassandra takes", "majority"},
+		{noSession(s, errors.New("gocql: unable to create session: authentication required (using \"org.apache.cassandra.auth.PasswordAuthenticator\")")), "set username and HELENUS_PASSWORD", "majority"},
+		{noSession(s, errors.New("gocql: unable to create session: EOF")), "set cassandra-tls", "majority"},
+		{noSession(s, errors.New("gocql: no response to connection startup within timeout")), "Once a majority of its replicas answers", "Start this process anew"},
+		{refusal(gocql.ErrCodeUnauthorized), "SELECT and MODIFY", "majority"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			h := &helenus{settings: s, log: slog.New(slog.NewTextHandler(&log, nil)), shared: &keyspace.Store{}}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			_ = h.patiently(ctx, func() error { return c.err })
+			if said := log.String(); !strings.Contains(said, c.says) || strings.Contains(said, c.never) {
+				t.Errorf("%v: %s", c.err, said)
+			}
+		})
+	}
+}
+
+// refusal is what Cassandra answers, by its code.
+type refusal int
+
+func (r refusal) Code() int     { return int(r) }
+func (refusal) Message() string { return "no" }
+func (refusal) Error() string   { return "no" }

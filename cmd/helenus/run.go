@@ -477,6 +477,9 @@ func (h *helenus) stop(drain func(context.Context) error, stop context.CancelFun
 	closing, cancel := context.WithTimeout(context.Background(), closeFor)
 	defer cancel()
 	h.engine.Close(closing)
+	for _, order := range h.engine.Unstored() {
+		h.log.Error("an order could not be stored before the process ends: give it again, unless the comment of its table has kept it", "order", order)
+	}
 	return errors.Join(err, h.admin.Shutdown(closing), h.history.Close(closing))
 }
 

@@ -69,7 +69,13 @@ func (h *helenus) openShared(ctx context.Context) (err error) {
 		return err
 	}
 	h.log.Info("reading the state: no request is taken before", "keyspace", h.settings.StateKeyspace)
-	cluster := func() (*gocql.Session, error) { return sessions{h.settings, h.secured.dialer()}.stating() }
+	cluster := func() (*gocql.Session, error) {
+		session, err := sessions{h.settings, h.secured.dialer()}.stating()
+		if err != nil {
+			return nil, noSession(h.settings, err)
+		}
+		return session, nil
+	}
 	if h.shared, err = keyspace.New(keyspace.Options{Connect: cluster, Keyspace: h.settings.StateKeyspace, Replication: h.settings.StateReplication, Unheard: unheard, Now: clock}); err != nil {
 		return usageError{err}
 	}
@@ -133,7 +139,7 @@ func (h *helenus) patiently(ctx context.Context, do func() error) error {
 		}
 		if time.Since(said) > sayEvery {
 			said = time.Now()
-			h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again each second. It wants a majority of the keyspace's copies: are its nodes up?",
+			h.log.Warn("the state can not be read yet: without it this process takes no requests; it is tried again each second. "+keyspace.WhatHelps(err),
 				"keyspace", h.settings.StateKeyspace, "error", err)
 		}
 		if sleep.For(ctx, retryEvery) != nil {

@@ -55,7 +55,7 @@ func printStatus(w io.Writer, s admin.Status) error {
 			continue
 		}
 		if !c.Ready {
-			forwards = "It does not forward"
+			forwards = "It may not forward" // connections of clients that stand do as long as Cassandra takes them
 		}
 		if c.Detail != "" {
 			forwards += ": " + c.Detail

@@ -26,7 +26,7 @@ Nothing waits for you.
 			Problems: []string{"cassandra is not ready: no control connection"}, Remarks: []string{"calendars are worked out by a heuristic"},
 			Changes: map[string]int{"suspended": 1, "serving": 2}, Calendars: map[string]int{"paused": 1},
 			Waits: []admin.Waiting{{ID: "r-1", What: "a change that is suspended", Order: "helenus resume r-1, or rollback"}},
-		}, `NOT HEALTHY. It does not forward; requests bypass the rewriting.
+		}, `NOT HEALTHY. It may not forward; requests bypass the rewriting.
 
 changes    2 serving, 1 suspended
 calendars  1 paused

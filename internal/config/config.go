@@ -246,6 +246,9 @@ func (s *Settings) Shared() bool {
 	return s.State == "cassandra" || s.State == "" && s.Topology == "fleet"
 }
 
+// longestLease is far above what a busy machine needs, and what drivers wait for an answer: a longer one is a slip of the pen that stops an application.
+const longestLease = time.Minute
+
 // Validate checks what a single field's type can not.
 func (s *Settings) Validate() error {
 	var bad []error
@@ -264,6 +267,8 @@ func (s *Settings) Validate() error {
 	s.validateFleet(wrong)
 	if s.ServingLease < time.Second {
 		wrong("serving-lease", "is %v; below 1s no process would serve for long", s.ServingLease)
+	} else if s.ServingLease > longestLease {
+		wrong("serving-lease", "is %v; an application's write may have to wait as long, so it may be %v at most", s.ServingLease, longestLease)
 	}
 	if _, err := time.LoadLocation(s.CycleZone); err != nil || s.CycleZone == "Local" {
 		wrong("cycle-zone", "is %q; it may be UTC, or a place such as Europe/Berlin", s.CycleZone)

@@ -97,6 +97,7 @@ func TestBadInputSaysWhere(t *testing.T) {
 		"a number":      {"listen-tls-min: 1.3\nlisten-tls-cert: a\n", `listen-tls-key: is empty`},
 		"verify":        {"cassandra-tls: true\ncassandra-tls-verify: some\n", `it may be full, chain, none`},
 		"zone":          {"cycle-zone: Mars/Olympus\n", `setting cycle-zone: is "Mars/Olympus"; it may be UTC`},
+		"a long lease":  {"serving-lease: 2h\n", `setting serving-lease: is 2h0m0s; an application's write may have to wait as long, so it may be 1m0s at most`},
 		"zero":          {"workers: 0\n", `setting workers: is 0; it must be above 0`},
 	} {
 		t.Run(name, func(t *testing.T) {

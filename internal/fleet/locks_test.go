@@ -171,5 +171,45 @@ func TestQuietEndsWithTheLease(t *testing.T) {
 		if waited := time.Since(began); waited < 4*time.Second || waited > 4*time.Second+100*time.Millisecond {
 			t.Errorf("it waited for %v, where the lease is 4 s", waited)
 		}
+		// Nobody has had news of it since: the next write, and those after it, need not wait as long again. An application that writes a hundred times a second would stand still.
+		for range 2 {
+			began = time.Now()
+			if err := m.Quiet(t.Context(), make(chan struct{})); err != nil || time.Since(began) > 0 {
+				t.Errorf("the next one waited for %v (%v)", time.Since(began), err)
+			}
+		}
+	})
+}
+
+// slowRegister is a state that takes long to register a member.
+type slowRegister struct{ hanging }
+
+func (s *slowRegister) Replace(ctx context.Context, kind, id string, version int64, v any, entries ...store.Entry) (int64, error) {
+	if kind == KindMember {
+		time.Sleep(10 * time.Second)
+	}
+	return s.hanging.Replace(ctx, kind, id, version, v, entries...)
+}
+
+// TestQuietKnowsOfTheRegister: until others know that a member is registered they answer without its news, whenever it beat last.
+func TestQuietKnowsOfTheRegister(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowRegister{hanging{lone: lone{kinds: map[string][]store.Document{}, beats: map[string]json.RawMessage{}}}}
+		withholding := false
+		m := New(Options{Store: s, ID: "m", Form: 1, Truth: Truth{
+			Rules: func() uint64 { return 1 }, Withholding: func() bool { return withholding }, Blocked: func() string { return "" },
+			Barrier: func(context.Context) error { return nil },
+		}})
+		for m.place != registered {
+			withholding = m.sent.Counter >= 2 // it does not beat once it is registered
+			if err := m.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.hangs.Store(true)
+		began := time.Now()
+		if err := m.Quiet(t.Context(), make(chan struct{})); err != nil || time.Since(began) < 4*time.Second {
+			t.Errorf("it waited for %v (%v), where others may have looked just before it was registered", time.Since(began), err)
+		}
 	})
 }

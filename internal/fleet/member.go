@@ -166,6 +166,7 @@ type Member struct {
 	sent      Beat // the last beat that was decided on
 	acked     bool // and that was acknowledged
 	heard     time.Duration
+	said      time.Duration // when sent was decided on, or this member was registered, if that was later: nobody answers by news of it for longer than Lease after
 	previous  time.Duration // when the last look began that was concluded from; negative: there was none
 	sights    map[string]*sight
 	register  map[string]Entry // as followed
@@ -207,7 +208,7 @@ const never = time.Duration(-1 << 62)
 // New returns a Member that is outside. Call Join, and then Run.
 func New(o Options) *Member {
 	o.defaults()
-	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, agreed: never, acked: true}
+	m := &Member{o: o, sights: map[string]*sight{}, register: map[string]Entry{}, leading: make(chan struct{}), previous: never, heard: never, said: never, agreed: never, acked: true}
 	m.lease.Store(int64(never))
 	m.entry = Entry{ID: o.ID, Incarnation: 1, Address: o.Address, API: o.API, Version: o.Version, Form: o.Form, Settings: o.Settings, Heeds: true}
 	return m
@@ -471,7 +472,7 @@ func (m *Member) beat(ctx context.Context) error {
 	}
 	if m.acked {
 		m.sent = Beat{Incarnation: m.entry.Incarnation, Counter: m.sent.Counter + 1, Epoch: m.applied, Seen: m.seen, Blocked: blocked, Serves: m.Serving()}
-		m.acked = false
+		m.acked, m.said = false, m.o.Now()
 	}
 	b, decided := m.sent, m.o.Now()
 	m.mu.Unlock()
@@ -499,7 +500,7 @@ func (m *Member) move(ctx context.Context) error {
 		m.place, m.entry.Incarnation, m.entry.Since = outside, entry.Incarnation+1, time.Time{}
 		m.lease.Store(int64(never))
 	case entered: // by enter, whose answer or whose reads did not come in time; a look has followed since
-		m.place, m.begun = registered, true
+		m.place, m.begun, m.said = registered, true, m.o.Now()
 	}
 	m.mu.Unlock()
 	switch {
@@ -540,7 +541,7 @@ func (m *Member) enter(ctx context.Context, entry Entry, version int64, begun bo
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.register[entry.ID].Incarnation == entry.Incarnation {
-		m.place, m.begun = registered, true
+		m.place, m.begun, m.said = registered, true, m.o.Now()
 	}
 	return nil
 }

@@ -13,12 +13,18 @@ import (
 const drift = 50
 
 // Quiet returns when no member answers a read any more by what was turned back here before it was called: Withholding has reported so since. stored is closed once
-// the order is stored.
+// the order is stored. Who has said nothing for longer than the lease, as where the state can not be written, waits for nobody: nobody answers without news of it.
 func (m *Member) Quiet(ctx context.Context, stored <-chan struct{}) error {
 	m.saying.Lock() // a beat that is being decided on was decided on before
 	began := m.o.Now()
+	m.mu.Lock()
+	said := began
+	if m.place == registered { // else others may answer without its news
+		said = m.said
+	}
+	m.mu.Unlock()
 	m.saying.Unlock()
-	over, epoch, after := began+m.o.Lease+m.o.Lease/drift, int64(-1), began
+	over, epoch, after := said+m.o.Lease+m.o.Lease/drift, int64(-1), began
 	asking, cancel := context.WithTimeout(ctx, over-began) // a state that hangs is not waited for any longer
 	defer cancel()
 	for m.o.Now() < over {

@@ -326,15 +326,21 @@ func (s *Store) noted(err error) error {
 	defer s.mu.Unlock()
 	s.failing = ""
 	if err != nil {
-		s.failing = fmt.Sprintf("%v. Changes stand still, and no read is answered by one; requests are forwarded. %s", err, whatHelps(err))
+		s.failing = fmt.Sprintf("%v. Changes stand still, and no read is answered by one; requests are forwarded. %s", err, WhatHelps(err))
 	}
 	return err
 }
 
-// whatHelps says what a person may do about a failure, or that it passes by itself.
-func whatHelps(err error) string {
+// ErrNotLetIn is what Connect may return where Cassandra does not let this process in (its password, TLS), with what helps: that does not pass by itself.
+var ErrNotLetIn = errors.New("Cassandra does not let this process in") //nolint:revive,staticcheck // a name
+
+// WhatHelps says what a person may do about a failure of the state, or that it passes by itself.
+func WhatHelps(err error) string {
 	var refused gocql.RequestError
-	if errors.As(err, &refused) {
+	switch {
+	case errors.Is(err, ErrNotLetIn):
+		return "Start this process anew with settings that Cassandra takes"
+	case errors.As(err, &refused):
 		switch refused.Code() {
 		case gocql.ErrCodeInvalid:
 			return "If the keyspace, or a table of it, was dropped: restore it from a backup, and start all members anew (docs/fleet.md)"

@@ -25,6 +25,7 @@ func TestTroubleSaysWhatHelps(t *testing.T) {
 		{fmt.Errorf("read: %w", answer{gocql.ErrCodeUnavailable}), "Once a majority"},
 		{fmt.Errorf("read: %w", answer{gocql.ErrCodeInvalid}), "restore it from a backup"},
 		{fmt.Errorf("read: %w", answer{gocql.ErrCodeUnauthorized}), "SELECT and MODIFY"},
+		{fmt.Errorf("connect: %w", ErrNotLetIn), "Start this process anew"},
 	} {
 		s := &Store{}
 		_ = s.noted(c.err)

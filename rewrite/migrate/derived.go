@@ -23,7 +23,7 @@ func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind
 	name := have.Rewrite.FullTable()
 	table := s.Table(have.Rewrite.Home(), have.Rewrite.Table)
 	if table == nil {
-		return drift("the %s table %s is gone", noun, name), nil
+		return drift("the %s table %s is gone: "+anew, noun, name), nil
 	}
 	ours, err := m.owns(ctx, have, table.Comment)
 	switch {
@@ -34,7 +34,7 @@ func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind
 	case !ours:
 		return drift("the %s table %s is not ours any more (comment %q)", noun, name, table.Comment), nil
 	case have.TableID != "" && table.ID != have.TableID:
-		return drift("the %s table %s was dropped and made again (id %s, was %s): its entries are gone", noun, name, table.ID, have.TableID), nil
+		return drift("the %s table %s was dropped and made again (id %s, was %s): its entries are gone: "+anew, noun, name, table.ID, have.TableID), nil
 	case table.DefaultTTL != 0:
 		return drift("default_time_to_live of the %s table %s is %d: entries written since then vanish", noun, name, table.DefaultTTL), nil
 	case table.GCGrace == 0:
@@ -43,7 +43,7 @@ func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind
 	for i := range tables {
 		is := s.Table(tables[i].Keyspace, tables[i].Name)
 		if is == nil {
-			return drift("the table %s is gone", &tables[i]), nil
+			return drift("the table %s is gone: "+anew, &tables[i]), nil
 		}
 		if reason, err := layout(noun, &tables[i], is); reason != "" || err != nil {
 			return reason, err
@@ -51,6 +51,9 @@ func (m *Manager) drifted(ctx context.Context, noun string, have *Change, f kind
 	}
 	return "", nil
 }
+
+// anew is what helps where nothing can be set back.
+const anew = "roll the change back, drop it and approve it anew"
 
 // drift is what says that a table is not as it was.
 func drift(format string, args ...any) string {

@@ -20,6 +20,17 @@ func (l *lock) Lock() {
 	l.held = true
 }
 
+// TryLock takes it if it is free, and reports whether it did.
+func (l *lock) TryLock() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held {
+		return false
+	}
+	l.held = true
+	return true
+}
+
 func (l *lock) Unlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/gocql/gocql"
@@ -53,7 +54,11 @@ func (m *Manager) Resume(ctx context.Context, id, actor string) error {
 	}
 	f, refusal := m.again(ctx, r, &have)
 	if refusal != "" {
-		return &ErrState{id, "resume", have.State, "what stopped it has not been set back: " + refusal + "; set it back, or roll the change back"}
+		reason := "what stopped it has not been set back: " + refusal
+		if !strings.Contains(refusal, anew) {
+			reason += "; set it back, or roll the change back"
+		}
+		return &ErrState{id, "resume", have.State, reason}
 	}
 	if err := m.unmark(ctx, r); err != nil {
 		return fmt.Errorf("change %s can not be resumed yet: %w", id, err)
@@ -175,14 +180,36 @@ func (m *Manager) reverify(ctx context.Context, r *run, reason string) error {
 // doubt takes note that a write could not be followed.
 func (m *Change) doubt() { m.Unfollowed, m.Relied, m.Doubts = true, false, m.Doubts+1 }
 
-// anew begins the verification under way anew; r.orders is held.
-func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
-	r.mu.Lock()
+// Doubt adds one more write that could not be followed to what is in force of a change and waits to be stored, if that is to be verified: verification begins anew, and the doubt is stored
+// with the rest. It reports whether it did so, and waits for nobody.
+func (m *Manager) Doubt(id string) bool {
+	r, err := m.find(id)
+	if err != nil || !r.mu.TryLock() { // it is just being stored
+		return false
+	}
 	defer r.mu.Unlock()
+	if r.m.Pending == "" || r.m.State != Verify || r.m.Relied || r.m.Broken || r.m.Emptying > 0 {
+		return false
+	}
+	r.doubts.add(m.Now())
+	r.again()
+	r.m.doubt()
+	return true
+}
+
+// again has the verification under way begin anew; r.mu is held.
+func (r *run) again() {
 	r.turns++
 	if r.cancel != nil {
 		r.cancel()
 	}
+}
+
+// anew begins the verification under way anew; r.orders is held.
+func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.again()
 	r.m.Reason = reason
 	return m.doubted(ctx, r, store.Entry{At: m.Now(), Action: "verify", Target: r.id, Reason: "verified anew: " + reason, Before: string(r.m.State), After: string(r.m.State)}.By(ctx, store.Guard))
 }
@@ -191,6 +218,9 @@ func (m *Manager) anew(ctx context.Context, r *run, reason string) error {
 // r.orders and r.mu are held.
 func (m *Manager) doubted(ctx context.Context, r *run, told ...store.Entry) error {
 	r.m.doubt()
+	if r.m.Pending != "" {
+		told = nil // the trail says already that it is verified anew, once it can be written: in a long outage there are many
+	}
 	r.trail = append(r.trail, told...)
 	err := m.save(ctx, r, &r.m)
 	if errors.Is(err, errElsewhere) {
@@ -317,7 +347,7 @@ func (m *Manager) empty(ctx context.Context, r *run) error {
 	if table, err := m.owned(ctx, r); err != nil {
 		return err
 	} else if table == nil {
-		return &stop{to: Failed, reason: drift("the %s table %s is gone", r.noun(), &tables[0])}
+		return &stop{to: Failed, reason: drift("the %s table %s is gone: "+anew, r.noun(), &tables[0])}
 	}
 	if err := m.patiently(ctx, r, "its table is being emptied, for which all nodes must be up", func(ctx context.Context) error {
 		for i := range tables {
