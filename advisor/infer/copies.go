@@ -159,9 +159,9 @@ func (b *modeller) asMany(src, base *source) *copied {
 // standing orders tables by how well they would do as a base, the best first: no counters; a key of one column; UUIDs before numbers before texts, since a
 // text may be changed, and what it finds is called by something else; of several columns few, since what tells the same rows apart with fewer is their key, and the rest
 // is there for its order; a key which is the whole primary key (a tenant may go before it); not asked for by something else by its name; called after its key, or else with a key
-// that is called id and no more, which is a table's own; many columns.
-func (s *source) standing() [8]int {
-	out := [8]int{0, 1, 2, len(s.key), 1, 0, 2, -len(s.schema.Columns)}
+// that is called id and no more, which is a table's own; many columns; a name of few words, which others are called after.
+func (s *source) standing() [9]int {
+	out := [9]int{0, 1, 2, len(s.key), 1, 0, 2, -len(s.schema.Columns), len(s.noun)}
 	if s.schema.Counter {
 		out[0] = 1
 	}
@@ -196,7 +196,7 @@ func (b *modeller) copyOf(src, base *source) *copied {
 	}
 	c := &copied{of: base, columns: map[string]string{}}
 	switch {
-	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base), b.namedWithMore(c, src, base), b.rearranged(c, src, base), b.counted(c, src, base):
+	case b.named(c, src, base), b.written(c, src, base), !slicesOfOne(src, base) && b.identified(c, src, base), b.paired(c, src, base), b.carried(c, src, base), b.namedWithMore(c, src, base), b.extended(c, src, base), b.rearranged(c, src, base), b.counted(c, src, base):
 	default:
 		return nil
 	}
@@ -246,14 +246,15 @@ func (b *modeller) written(c *copied, src, base *source) bool {
 }
 
 // numberedApart tells whether two tables, that have nothing but the base's key of several columns in common, count for themselves what belongs to something else: the lines of a booking and its
-// passengers, each from one on. One counts what it is called after, and so does the other, or there are more of the one.
+// passengers, each from one on. One counts what it is called after, and so does the other, or there are more of the one, or fewer, which it calls otherwise: the steps of a recipe and its ingredients.
 func (b *modeller) numberedApart(c *copied, src, base *source) bool {
+	measured := src.countable() && base.countable()
 	for _, k := range base.key {
 		x := c.column(k)
 		if len(base.key) < 2 || !dense(base.schema.Column(k).Type) {
 			continue
 		}
-		if x != k && src.counts(x) && base.counts(k) || src.countable() && base.countable() && base.rows() < Full*src.rows() {
+		if x != k && (src.counts(x) && base.counts(k) || measured && src.rows() < Full*base.rows()) || measured && base.rows() < Full*src.rows() {
 			return true
 		}
 	}
@@ -443,7 +444,9 @@ func (b *modeller) arranged(c *copied, src, base *source) bool {
 		return false
 	}
 	if len(base.key) == 1 && b.severalOf(c, src, base) { // the copy's rows are different ones of the base
-		return src.by // by each of its tags
+		return src.by && !slices.ContainsFunc(src.schema.PrimaryKey(), func(x schema.Column) bool { // by each of its tags, unless these are something themselves: then it holds pairs
+			return c.columns[x.Name] == "" && slices.ContainsFunc(b.probable(src, x), func(to *source) bool { return to != base })
+		})
 	}
 	return true
 }

@@ -60,7 +60,7 @@ func TestCorrectionsHold(t *testing.T) {
 	}{
 		{"a relationship that the sizes speak against", "- relationship: ks.sales.who\n  to: ks.people",
 			func(m *infer.Model) bool {
-				return len(m.Relationships) == 1 && m.Relationships[0].To == "People" && m.Relationships[0].Confidence >= infer.Proven
+				return len(m.Relationships) == 1 && m.Relationships[0].To == "Person" && m.Relationships[0].Confidence >= infer.Proven
 			}, "4000 different values, but only 100 keys"},
 		{"the same, as two columns", "- same: [ks.sales.who, ks.people.nr]", func(m *infer.Model) bool { return len(m.Relationships) == 1 }, "4000 different values"},
 		{"a table that is renamed", "- rename: ks.sales\n  to: Purchase", func(m *infer.Model) bool { return entity(m, "Purchase") != nil && entity(m, "Sale") == nil }, ""},
@@ -69,10 +69,10 @@ func TestCorrectionsHold(t *testing.T) {
 		{"a key", "- entity: ks.sales\n  name: Deal\n  key: [sale]", func(m *infer.Model) bool { return entity(m, "Deal") != nil }, ""},
 		{"tables that are one", "- same: [ks.people, ks.archive]\n- same: [ks.people.nr, ks.archive.person]",
 			func(m *infer.Model) bool {
-				return strings.Contains(strings.Join(entity(m, "People").Tables, " "), "ks.archive")
+				return strings.Contains(strings.Join(entity(m, "Person").Tables, " "), "ks.archive")
 			}, ""},
-		{"tables that are not one", "- different: [ks.people, ks.people_by_mail]", func(m *infer.Model) bool { return len(entity(m, "People").Tables) == 1 }, ""},
-		{"a table that is no copy", "- copy: ks.people_by_mail\n  of: none", func(m *infer.Model) bool { return len(entity(m, "People").Tables) == 1 }, ""},
+		{"tables that are not one", "- different: [ks.people, ks.people_by_mail]", func(m *infer.Model) bool { return len(entity(m, "Person").Tables) == 1 }, ""},
+		{"a table that is no copy", "- copy: ks.people_by_mail\n  of: none", func(m *infer.Model) bool { return len(entity(m, "Person").Tables) == 1 }, ""},
 		{"a join that few saw", "- join: accept\n  from: ks.sales.who\n  to: ks.people.nr", func(m *infer.Model) bool { return m.Joins[0].Accepted }, "confidence 0.30"},
 		{"a join that is none", "- join: reject\n  from: ks.sales.who\n  to: ks.people.nr\n  because: two lists", func(m *infer.Model) bool {
 			return !m.Joins[0].Accepted && m.Joins[0].Reason == "a person said that it is no join: two lists"
@@ -229,7 +229,7 @@ func TestEditedFile(t *testing.T) {
 	}
 	got, _ := pinned.Corrections.YAML()
 	const want = `- entity: ks.people
-  name: People
+  name: Person
   key: [nr]
   because: pinned
 - relationship: ks.sales.who

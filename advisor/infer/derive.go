@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/helenus-db/helenus/capture/profile"
 	"github.com/helenus-db/helenus/capture/schema"
@@ -251,6 +252,9 @@ func (b *modeller) narrow(src *source) {
 			if text == "" {
 				text = b.cut(src, name)
 			}
+			if text == "" {
+				text = b.common(src, name)
+			}
 			if text != "" {
 				src.key = slices.DeleteFunc(slices.Clone(src.key), func(k string) bool { return k == name })
 				src.implied = append(src.implied, text)
@@ -279,6 +283,26 @@ func (b *modeller) determined(src *source, name string) string {
 		}
 	}
 	return ""
+}
+
+// common says by what a column of a key is determined where no rows were seen, "" if by nothing: the tables of two others or more, and of all the others, are kept by it, too, which have keys
+// without it. That is a tenant. Of one other alone it may be somebody else: whose playlist a track is in is not whose track it is.
+func (b *modeller) common(src *source, name string) string {
+	if b.samples.has(src.name) || len(src.key) < 3 {
+		return ""
+	}
+	var of []string
+	for _, by := range src.key {
+		if by == name {
+			continue
+		}
+		to, p := b.likely(src, *src.schema.Column(by))
+		if to == nil || p.probability() < Probable || to.position(name) < 0 || to.keyed(name) || to.schema.Column(name).Type != src.schema.Column(name).Type {
+			return ""
+		}
+		of = append(of, to.name.table)
+	}
+	return fmt.Sprintf("%s are kept by %s, too", strings.Join(of, " and "), name)
 }
 
 // same finds the column of an entity's table that a column of another table always equals, where both speak of the same one.

@@ -26,8 +26,9 @@ type source struct {
 	base   *source // of a table that holds another table's entity; itself for others
 	copied *copied // of a table that does
 	entity *model.Entity
-	key    []string // columns that are the entity's key
-	linked bool     // holds nothing but the pairs of an m:n relationship; entity is one end
+	key    []string        // columns that are the entity's key
+	linked bool            // holds nothing but the pairs of an m:n relationship, and what it says of their ends; entity is one end
+	lent   map[string]loan // by column, what it says of a partner: of a table of pairs, and what is static
 
 	own     map[string]model.Field // of a base: the entity's own attributes, by column
 	held    map[string]*held       // of a base: the partners whose keys its columns hold
@@ -113,6 +114,7 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	each(b.compose, func(src *source) bool { return isEntity(src) && src.schema.Counter }) // which are counted of something, and not the other way round
 	each(b.compose, func(src *source) bool { return isEntity(src) && !src.schema.Counter })
 	each(b.composeAlike, isEntity)
+	each(b.give, isEntity)
 	each(b.relateMany, func(src *source) bool { return src.linked })
 	each(b.complete, isView)
 	each(b.occur, func(src *source) bool { return src.base == src })
@@ -232,35 +234,6 @@ func (s *source) spelled() bool {
 
 func (s *source) keyed(name string) bool { return slices.Contains(s.key, name) }
 
-// link marks tables that hold pairs of two other tables' keys and nothing else, in none of their copies either.
-func (b *modeller) link() {
-	for _, src := range b.sources {
-		if src.base != src || len(src.schema.Columns) != 2 || len(src.key) != 2 || b.ruled.called(src.name.String(), "") != "" {
-			continue
-		}
-		src.linked = true
-		for _, c := range src.schema.Columns {
-			to, p := b.best(src, c)
-			src.linked = src.linked && to != nil && p.probability() >= Probable
-		}
-		for _, x := range b.sources {
-			if x.base == src && len(x.schema.Columns) != 2 {
-				src.linked = false
-			}
-		}
-	}
-	for _, src := range b.sources { // of pairs of what is itself a pair nothing can be said
-		for _, c := range src.schema.Columns {
-			if !src.linked {
-				break
-			}
-			if to, _ := b.best(src, c); to != nil && to.linked {
-				src.linked = false
-			}
-		}
-	}
-}
-
 // makeEntity makes the entity of a base table, with all of its columns as attributes; relate takes some away.
 func (b *modeller) makeEntity(src *source) {
 	name := title(src.noun)
@@ -315,8 +288,11 @@ func (b *modeller) attributeName(e *model.Entity, name string) string {
 // complete finds what the columns of a copy are that its base has not: a partner's key, or an attribute of the same entity that only the copy has.
 func (b *modeller) complete(src *source) {
 	base := src.base
+	if !base.linked {
+		b.give(src)
+	}
 	for _, c := range src.schema.Columns {
-		if src.copied.columns[c.Name] != "" {
+		if _, given := src.lent[c.Name]; given || src.copied.columns[c.Name] != "" {
 			continue
 		}
 		to, p := b.best(src, c)
@@ -348,14 +324,14 @@ func (b *modeller) complete(src *source) {
 func (b *modeller) occur(src *source) {
 	met := map[*model.Entity]int{src.entity: 1}
 	if src.linked {
-		primary := src.schema.PrimaryKey()
-		from, to := src.held[primary[0].Name], src.held[primary[1].Name]
+		from, to := src.held[src.key[0]], src.held[src.key[1]]
 		from.partner, to.partner = from.to.entity, to.to.entity
 		if from.to == to.to {
 			to.partner = b.m.Graph.Occurrence(to.to.entity, 2)
 		}
 		from.edge = b.m.Graph.Between(from.relation, from.partner, to.partner)
 		to.edge = from.edge
+		b.lend(src)
 		return
 	}
 	for _, column := range src.holding() {
@@ -402,12 +378,26 @@ func (s *source) holding() []string {
 func (b *modeller) place(src *source) {
 	base := src.base
 	src.entity, src.edges = base.entity, nil
+	if base.linked {
+		src.edges = append(src.edges, base.held[base.key[0]].edge)
+	}
 	for _, c := range src.schema.Columns {
 		of := c.Name
 		if src != base {
 			of = src.copied.columns[c.Name]
 		}
-		if h := base.held[of]; h != nil {
+		l, lent := src.lent[c.Name]
+		if !lent && src != base {
+			l, lent = base.lent[of]
+		}
+		h := base.held[of]
+		if lent {
+			if h = base.held[l.name()]; h == nil {
+				src.fields[c.Name] = model.Field{Entity: base.held[l.by].partner, Attribute: l.end.own[l.column].Attribute}
+				continue
+			}
+		}
+		if h != nil {
 			src.fields[c.Name] = model.Field{Entity: h.partner, Attribute: h.attribute()}
 			if h.edge != nil && !slices.Contains(src.edges, h.edge) {
 				src.edges = append(src.edges, h.edge)

@@ -32,7 +32,7 @@ func words(name string) []string {
 
 // marks are the words that say that a column identifies something, not what.
 var marks = map[string]bool{"id": true, "uuid": true, "key": true, "code": true, "no": true, "num": true, "number": true, "nr": true, "nummer": true, "guid": true,
-	"cd": true, "cod": true, "codigo": true, "numero": true, "nro": true, "nbr": true}
+	"cd": true, "cod": true, "codigo": true, "numero": true, "nro": true, "nbr": true, "kz": true, "kennzeichen": true}
 
 // periods are the words of pieces of time, by which partitions are cut, in English, French, Spanish and German (not Tag, which is a label elsewhere).
 var periods = map[string]bool{
@@ -45,8 +45,18 @@ func period(words []string) bool {
 	return len(words) > 0 && periods[words[len(words)-1]]
 }
 
+// irregular are nouns that are not made singular by their ending.
+var irregular = map[string]string{
+	"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "shelves": "shelf", "halves": "half", "leaves": "leaf", "knives": "knife", "movies": "movie", "cookies": "cookie",
+	"series": "series", "species": "species", "news": "news", "statuses": "status", "bonuses": "bonus", "viruses": "virus", "campuses": "campus", "buses": "bus", "aliases": "alias", "analyses": "analysis",
+	"indices": "index", "matrices": "matrix", "vertices": "vertex", "criteria": "criterion", "quizzes": "quiz", "sizes": "size", "prizes": "prize",
+}
+
 // singular makes an English noun singular, well enough for names of tables.
 func singular(noun string) string {
+	if one, odd := irregular[noun]; odd {
+		return one
+	}
 	for _, rule := range []struct{ ending, instead string }{
 		{"ies", "y"}, {"sses", "ss"}, {"shes", "sh"}, {"ches", "ch"}, {"xes", "x"}, {"zes", "z"}, {"ss", "ss"}, {"us", "us"}, {"is", "is"}, {"s", ""},
 	} {
@@ -68,11 +78,14 @@ func plural(noun string) string {
 	return noun + "s"
 }
 
+// bys are the words after which a table's name says by what its rows are found.
+var bys = map[string]bool{"by": true, "per": true, "par": true, "por": true, "nach": true, "je": true, "pro": true}
+
 // beforeBy are the words of a table's name before that after which it says by what its rows are found ("videos_by_tag"), in English, French, Spanish or German; all, if it does not.
 func beforeBy(tableName string) (before []string, found bool) {
 	all := words(tableName)
 	for i, w := range all {
-		if i > 0 && i < len(all)-1 && (w == "by" || w == "par" || w == "por" || w == "nach") {
+		if i > 0 && i < len(all)-1 && bys[w] {
 			return all[:i], true
 		}
 	}

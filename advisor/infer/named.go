@@ -129,6 +129,27 @@ func (b *modeller) namedWithMore(c *copied, src, base *source) bool {
 	return true
 }
 
+// extended is a copy of what is called by several columns, with what is said of it besides: its primary key is that one's, under the same names and in the same order, and it is called after it, with a
+// word more, as ticket_ratings are. A part of the key is the base's own: of pairs, those that are members and those that are invited may be others.
+func (b *modeller) extended(c *copied, src, base *source) bool {
+	one, other := src.schema.PrimaryKey(), base.schema.PrimaryKey()
+	if len(base.key) < 2 || len(src.noun) <= len(base.noun) || !begins(src.noun, base.noun) || b.outgrows(src, base) ||
+		!slices.EqualFunc(one, other, func(x, y schema.Column) bool { return x.Name == y.Name && x.Type == y.Type }) {
+		return false
+	}
+	own := slices.ContainsFunc(base.key, func(k string) bool { return len(b.probable(base, *base.schema.Column(k))) == 0 })
+	for _, x := range one {
+		c.columns[x.Name] = x.Name
+	}
+	if !own || b.contradicted(src, base, c.inverse()) {
+		clear(c.columns)
+		return false
+	}
+	c.proof.add("name", 2, "%s is called after %s", src.name.table, base.name.table)
+	c.proof.add("definition", 1, "both have the same primary key")
+	return true
+}
+
 // asManyRows tells whether two tables have as many rows, and enough of them for that to say something.
 func asManyRows(src, base *source) bool {
 	return src.countable() && base.countable() && src.rows() >= Full*base.rows() && base.rows() >= Full*src.rows()

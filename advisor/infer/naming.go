@@ -70,7 +70,7 @@ func (s *source) several(list []string) bool {
 		return false
 	}
 	added, found := strings.CutPrefix(s.plain[last], list[last])
-	return found && slices.Contains([]string{"s", "es", "n", "en", "e"}, added)
+	return found && slices.Contains([]string{"s", "es", "n", "en", "e", "ien"}, added)
 }
 
 // anyones tells whether the name of a column, that another table's key has too, is one that anything may have: of numbers, which are alike everywhere, it is all there is, and

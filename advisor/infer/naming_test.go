@@ -296,7 +296,7 @@ func TestValuesFollowedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(related(m), "Home.h1 -> People"); got != c.want {
+		if got := strings.Contains(related(m), "Home.h1 -> Person"); got != c.want {
 			t.Errorf("%d different: %s", c.distinct, related(m))
 		}
 	}
@@ -324,7 +324,7 @@ func TestValuesFollowedFurther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{".h1 -> People", ".n1 -> People"} {
+		for _, want := range []string{".h1 -> Person", ".n1 -> Person"} {
 			if !strings.Contains(related(m), want) {
 				t.Errorf("%v: no %s: %s", names, want, related(m))
 			}
@@ -354,7 +354,7 @@ func TestAllEvidenceIsWorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Home.h1 -> People", "Match.winner_team -> Team"} {
+	for _, want := range []string{"Home.h1 -> Person", "Match.winner_team -> Team"} {
 		if !strings.Contains(related(m), want) {
 			t.Errorf("no %s: %s", want, related(m))
 		}

@@ -238,6 +238,8 @@ func (b *modeller) weigh(src *source, c schema.Column, to *source, worded bool) 
 	case c.Name == key && b.apiece(src, c, to):
 	case c.Name == key && name.tells && (name.identifies || src.position(c.Name) >= 0 || b.elsewhere(src, c, to)) && !b.anyones(src, c, to): // what is in a primary key identifies, whatever it is called
 		p.addIf(worded, "name", 2, "both columns are called %s", key)
+	case c.Name == key && to.called(name.words) && !period(name.words) && len(to.schema.PrimaryKey()) == 1 && !b.anyones(src, c, to):
+		p.addIf(worded, "name", 2, "%s is called after all of its key, %s", to.name.table, key)
 	case name.identifies && to.called(name.subject):
 		p.addIf(worded, "name", 1.8, "%s is named after %s", c.Name, to.name.table)
 	case name.identifies && !same(name.subject, src.noun) && (endsIn(name.subject, to.noun) || len(to.short) > 0 && endsIn(name.subject, to.short)): // order_item_id is the key of order_items, not of items
@@ -444,41 +446,6 @@ func (b *modeller) askRelationship(src *source, c schema.Column) {
 		return
 	}
 	b.ask(q, "nobody's: it is an attribute", none, true)
-}
-
-// relateMany makes the m:n relationship of a table of pairs.
-func (b *modeller) relateMany(src *source) {
-	var ends []*source
-	var names []string
-	var whole proof
-	confidence := 1.0
-	for _, c := range src.schema.PrimaryKey() {
-		to, p := b.best(src, c)
-		ends, names = append(ends, to), append(names, c.Name)
-		confidence = min(confidence, p.probability())
-		whole = append(whole, p...)
-	}
-	from, to := ends[0].entity, ends[1].entity
-	forward, backward := strings.Join(ends[1].noun, "_"), strings.Join(ends[0].noun, "_")
-	if from == to { // its ends are told apart by their columns only
-		forward, backward = strings.Join(subject(names[1]), "_"), strings.Join(subject(names[0]), "_")
-	}
-	r := &model.Relationship{
-		From: from, To: to, Kind: model.ManyToMany, Optional: true, Degree: src.rows() / max(1, from.Count),
-		Forward: b.role(from, plain(plural(forward))), Backward: b.role(to, plain(plural(backward))),
-	}
-	if from == to && r.Forward == r.Backward {
-		r.Backward += "_of"
-	}
-	r.Name = b.unique(plain(src.name.table))
-	b.m.Graph.Relationships = append(b.m.Graph.Relationships, r)
-	b.m.Relationships = append(b.m.Relationships, Relationship{
-		Name: r.Name, From: from.Name, To: to.Name, Kind: r.Kind, Forward: r.Forward, Backward: r.Backward,
-		Column: src.name.String(), Confidence: confidence, Evidence: whole,
-	})
-	src.entity = from
-	src.held[names[0]] = &held{relation: r, to: ends[0]}
-	src.held[names[1]] = &held{relation: r, to: ends[1]}
 }
 
 func (b *modeller) between(a, c *model.Entity) bool {

@@ -153,12 +153,12 @@ func returned(st *capture.Statement) float64 {
 func (s *source) tree(fields []model.Field) (model.Tree, error) {
 	var edges []*model.Relationship
 	for _, r := range s.edges {
-		if s.base.linked {
+		if s.base.linked && r == s.edges[0] { // the pair
 			edges = append(edges, r)
 			continue
 		}
 		for _, f := range fields {
-			if f.Entity == r.Other(s.entity) {
+			if s.base.linked && f.Entity == r.To || !s.base.linked && f.Entity == r.Other(s.entity) {
 				edges = append(edges, r)
 				break
 			}
@@ -380,7 +380,7 @@ func (s *source) insert(x *cql.Insert) ([]*workload.Write, error) {
 // update expresses an UPDATE: of attributes, of connections, or of both.
 func (s *source) update(x *cql.Update) ([]*workload.Write, error) {
 	if s.base.linked {
-		return nil, inexpressible("updates a table that has keys only")
+		return nil, inexpressible("updates what a table of pairs repeats of what they are of")
 	}
 	var columns []string
 	for _, a := range x.Assignments {
@@ -395,6 +395,15 @@ func (s *source) update(x *cql.Update) ([]*workload.Write, error) {
 
 // change expresses what happens to columns of one row: attributes are updated, relationships connected or disconnected.
 func (s *source) change(at []cql.Relation, columns []string, relate workload.WriteKind) ([]*workload.Write, error) {
+	var ofPartner []*workload.Write
+	for _, c := range columns {
+		if f, err := s.field(c); err == nil && f.Entity != s.entity && !f.IsKey() {
+			ofPartner = append(ofPartner, s.writeOf(f, at))
+		}
+	}
+	if len(ofPartner) > 0 && len(ofPartner) == len(columns) { // no row has to be named
+		return ofPartner, nil
+	}
 	where, given, err := s.row(at)
 	if err != nil {
 		return nil, err
@@ -408,11 +417,12 @@ func (s *source) change(at []cql.Relation, columns []string, relate workload.Wri
 			return nil, err
 		case f.Entity == s.entity:
 			update.Set = append(update.Set, f)
+		case !f.IsKey(): // a static column says something of what the partition is of
 		default:
 			connects = append(connects, s.write(relate, f, given))
 		}
 	}
-	update.Set = unique(update.Set)
+	update.Set, connects = unique(update.Set), append(connects, ofPartner...)
 	if len(update.Set) == 0 {
 		return connects, nil
 	}
@@ -524,6 +534,19 @@ func (s *source) write(kind workload.WriteKind, f model.Field, given []model.Fie
 		Kind: kind, Entity: s.entity, Tree: model.Tree{Entities: []*model.Entity{s.entity}},
 		Connections: []workload.Connection{s.connection(f)}, Given: given,
 	}
+}
+
+// writeOf is an update of what a table says of a partner.
+func (s *source) writeOf(f model.Field, at []cql.Relation) *workload.Write {
+	of := f.Entity.Base()
+	w := &workload.Write{Kind: workload.Update, Entity: of, Tree: model.Tree{Entities: []*model.Entity{of}}, Set: []model.Field{{Entity: of, Attribute: f.Attribute}}}
+	for _, relation := range oneByOne(at) {
+		if c, err := s.condition(&relation); err == nil && c.Field.Entity == f.Entity && c.Field.IsKey() {
+			c.Field.Entity = of
+			w.Where = append(w.Where, c.Predicate)
+		}
+	}
+	return w
 }
 
 // pairs writes to a table that holds an m:n relationship.

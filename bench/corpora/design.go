@@ -18,6 +18,7 @@ type table struct {
 	clustering []column
 	values     []column
 	index      string  // column with a secondary index
+	view       string  // the table that it is a materialised view of, which the database writes
 	share      float64 // of the instances that it holds; 0: all
 }
 
@@ -27,13 +28,13 @@ type column struct {
 	desc       bool
 	static     bool
 	// form is what the value is made into: "text" and whatever else names a way of writing it as text ("user#", "upper"); equal forms of equal
-	// values are equal. "set": the keys of all that the path, a role, leads to, in one cell.
+	// values are equal. "set": the keys of all that the path, a role, leads to, in one cell; over pairs, those of the other ends.
 	form string
 }
 
 // parseTables reads a design, a line for each table:
 //
-//	name(Entity): partition | clustering | values [; index=column] [; share=0.01]
+//	name(Entity): partition | clustering | values [; index=column] [; share=0.01] [; view=table]
 //	column = [-|!][name=]path[~form]
 //
 // with - for descending order and ! for a static column. A column without a name is called like its attribute, or role_id.
@@ -54,6 +55,8 @@ func parseTables(w *world, text string) []*table {
 				t.index = value
 			case "share":
 				_, _ = fmt.Sscan(value, &t.share)
+			case "view":
+				t.view = value
 			}
 		}
 		for i, part := range strings.Split(options[0], "|") {
@@ -232,7 +235,14 @@ func schemaOf(w *world, keyspace string, tables []*table) *schema.Schema {
 		if t.index != "" {
 			one.Indexes = []schema.Index{{Name: t.name + "_" + t.index, Kind: "COMPOSITES", Column: t.index, On: "values"}}
 		}
-		ks.Tables = append(ks.Tables, one)
+		for _, v := range tables {
+			if v.view != "" && v.view == t.label {
+				one.Views = append(one.Views, v.name)
+			}
+		}
+		if t.view == "" { // system_schema.tables has no views
+			ks.Tables = append(ks.Tables, one)
+		}
 	}
 	slices.SortFunc(ks.Tables, func(a, b schema.Table) int { return strings.Compare(a.Name, b.Name) })
 	return &schema.Schema{Keyspaces: []schema.Keyspace{ks}}
@@ -242,6 +252,9 @@ func schemaOf(w *world, keyspace string, tables []*table) *schema.Schema {
 func measured(w *world, keyspace string, tables []*table) []schema.Stats {
 	var out []schema.Stats
 	for _, t := range tables {
+		if t.view != "" {
+			continue
+		}
 		s := schema.Stats{Keyspace: keyspace, Table: t.name, Exact: true}
 		different := make([]map[int]bool, len(t.columns()))
 		for c := range different {
@@ -289,10 +302,18 @@ func (w *world) typeOf(t *table, c column) string {
 		return a.cqlType
 	case "set":
 		r := w.backwards(t.of, c.path)
-		_, a := r.of.attributeOf(r.of.key[0])
+		_, a := r.of.attributeOf(r.element())
 		return "set<" + a.cqlType + ">"
 	}
 	return "text"
+}
+
+// element is the path to what a set has of each instance that is related: its key; of a pair, that of its other end.
+func (r *relation) element() string {
+	if r.of.pairs && r == r.of.edges[0] {
+		return r.of.edges[1].name
+	}
+	return r.of.key[0]
 }
 
 func sizeOf(cqlType string) float64 {

@@ -277,7 +277,7 @@ func (s *site) cell(t *table, i int, col column) *datum {
 		var all []datum
 		r := s.w.backwards(t.of, col.path)
 		for _, j := range r.inverse[i] {
-			v, _ := r.of.value(j, r.of.key[0])
+			v, _ := r.of.value(j, r.element())
 			all = append(all, v)
 		}
 		if len(all) == 0 {

@@ -73,7 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // heads are those of the tables: of models, and of regrets.
 var heads = map[bool]string{
-	false: "|  | entities F1 by key; and tables | relationships F1 | feeds precision; recall; used | weight error |\n| --- | --- | --- | --- | --- |",
+	false: "|  | entities F1 by key; and tables | relationships F1 | feeds precision; recall; used | weight error | attributes F1 |\n| --- | --- | --- | --- | --- | --- |",
 	true:  "|  | regret: mean; worst | statements without an answer over it |\n| --- | --- | --- |",
 }
 
@@ -241,6 +241,6 @@ func lines(held bool) []line {
 
 // String is a line of the table.
 func (s *score) String() string {
-	return fmt.Sprintf("%.2f; %.2f | %.2f | %.2f; %.2f; %.2f | %.2f", s.byKey.f1(), s.byTables.f1(), s.relationships.f1(),
-		s.feeds.precision(), s.feeds.recall(), s.used.recall(), share(s.weight, s.weights))
+	return fmt.Sprintf("%.2f; %.2f | %.2f | %.2f; %.2f; %.2f | %.2f | %.2f", s.byKey.f1(), s.byTables.f1(), s.relationships.f1(),
+		s.feeds.precision(), s.feeds.recall(), s.used.recall(), share(s.weight, s.weights), s.attributes.f1())
 }

@@ -35,7 +35,7 @@ type relation struct {
 	name     string // role of to
 	back     string // role of of, as seen from to
 	of, to   *entity
-	within   string  // relation of both ends that has the same partner for both: a tenant
+	within   string  // relation of both ends that has the same partner for both: a tenant; "ticket.tenant", the ticket's
 	target   []int   // by instance of of
 	inverse  [][]int // by instance of to
 	optional float64 // share of instances without a partner
@@ -135,7 +135,7 @@ func (w *world) draw(r *relation) {
 		for range 50 {
 			t := order[zipf(w.random, n, 0.8)]
 			if r.within != "" {
-				list := r.to.edge(r.within).inverse[r.of.edge(r.within).target[i]]
+				list := r.among(i)
 				if len(list) == 0 {
 					list = order
 				}
@@ -152,6 +152,15 @@ func (w *world) draw(r *relation) {
 		}
 		r.inverse[r.target[i]] = append(r.inverse[r.target[i]], i)
 	}
+}
+
+// among lists those that have the partner within which an instance is related.
+func (r *relation) among(i int) []int {
+	of, path := r.of, strings.Split(r.within, ".")
+	for _, name := range path[:len(path)-1] {
+		i, of = of.edge(name).target[i], of.edge(name).to
+	}
+	return r.to.edge(path[len(path)-1]).inverse[of.edge(path[len(path)-1]).target[i]]
 }
 
 // zipf draws a rank of n by Zipf's law: the inverse of the continuous distribution.
@@ -290,7 +299,7 @@ func (w *world) add(e *entity, partners map[string]int) int {
 		if !given {
 			t = zipf(w.random, r.to.count, 0.8)
 			if r.within != "" {
-				if list := r.to.edge(r.within).inverse[e.edge(r.within).target[i]]; len(list) > 0 {
+				if list := r.among(i); len(list) > 0 {
 					t = list[w.random.IntN(len(list))]
 				}
 			}

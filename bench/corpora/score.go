@@ -173,15 +173,16 @@ func share(a, b float64) float64 {
 
 // score is how right an inferred model is.
 type score struct {
-	byKey, byTables, relationships, feeds ratio
-	used                                  ratio   // joins that are part of path queries; precision means nothing
-	weight, weights                       float64 // sum of errors, of weights
-	notes                                 []string
+	byKey, byTables, attributes, relationships, feeds ratio
+	used                                              ratio   // joins that are part of path queries; precision means nothing
+	weight, weights                                   float64 // sum of errors, of weights
+	notes                                             []string
 }
 
 func (s *score) add(o score) {
 	s.byKey.add(o.byKey)
 	s.byTables.add(o.byTables)
+	s.attributes.add(o.attributes)
 	s.relationships.add(o.relationships)
 	s.feeds.add(o.feeds)
 	s.used.add(o.used)
@@ -206,6 +207,7 @@ func (o *observed) score(m *infer.Model) *score {
 	s := &score{}
 	of := o.entities(m, s)
 	o.relationships(m, s, of)
+	o.attributes(m, s, of)
 	o.feeds(m, s)
 	o.weights(m, s)
 	return s
@@ -258,7 +260,7 @@ func (o *observed) entities(m *infer.Model, s *score) map[string]*entity {
 		s.byKey.right++
 		all := map[string]bool{}
 		for _, x := range o.site.tables {
-			if x.of == t.of {
+			if x.of == t.of && x.view == "" {
 				all[o.site.keyspace+"."+x.name] = true
 			}
 		}
