@@ -262,6 +262,9 @@ func (k *maker) whyLeft(st *capture.Statement) string {
 			access = schema.Classify(parsed, k.Schema, st.Keyspace)
 		}
 	}
+	if k.Schema.View(access.Keyspace, access.Table) != nil {
+		return k.whyUnmeasured(access.Keyspace, access.Table)
+	}
 	switch access.Class {
 	case schema.Row:
 		return "reads one row by its primary key: nothing is cheaper"
