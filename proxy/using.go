@@ -23,6 +23,7 @@ func (c *conn) inOrder() {
 	for c.held.Load() > 0 && !c.closed.Load() {
 		time.Sleep(time.Millisecond)
 	}
+	c.up.out.Settle() // what went on is not sent yet, perhaps
 }
 
 // space is what may stand between words.

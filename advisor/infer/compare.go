@@ -65,6 +65,9 @@ func (m *Model) File() (string, error) {
 	if n := len(m.Unexplained); n > 0 {
 		w.Notes = append(w.Notes, fmt.Sprintf("%d statements are not in it: the model has no place for them, `helenus model` says which and why.", n))
 	}
+	if len(m.mirrored) > 0 {
+		w.Notes = append(w.Notes, fmt.Sprintf("Reads of materialised views (%s) are in it as reads of what these hold; the views, which the database writes, are not among its tables.", strings.Join(m.mirrored, ", ")))
+	}
 	var b strings.Builder
 	if err := workload.Save(&b, w); err != nil {
 		return "", err

@@ -53,6 +53,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 		if answer, said := b.ruled.joined(&f); said && !answer.yes {
 			continue
 		}
+		f.From, f.To = unmirrored(s, f.From), unmirrored(s, f.To)
 		p := newPair(columnName(f.From), columnName(f.To))
 		seen := evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
 		b.noteBeside(columnName(f.From), table{f.To.Keyspace, f.To.Table}, f.To.Column, seen)
@@ -64,7 +65,7 @@ func (b *modeller) observe(snapshot *capture.Snapshot, s *schema.Schema) {
 	}
 	for i := range snapshot.Echoes {
 		f := &snapshot.Echoes[i]
-		if p := newPair(columnName(f.From), columnName(f.To)); f.Shape == feed.Sibling && f.Confidence > b.asked[p].confidence {
+		if p := newPair(columnName(unmirrored(s, f.From)), columnName(unmirrored(s, f.To))); f.Shape == feed.Sibling && f.Confidence > b.asked[p].confidence {
 			b.asked[p] = evidence{confidence: f.Confidence, hits: f.Hits, observed: f.Executions}
 			b.travel[p.a], b.travel[p.b] = true, true
 		}

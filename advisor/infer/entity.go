@@ -17,6 +17,7 @@ const unknownRows = 1000
 type source struct {
 	name   table
 	schema *schema.Table
+	view   *schema.View  // of a materialised view; nil for a table
 	stats  *schema.Stats // nil if it was not measured
 	noun   []string
 	plain  []string // the noun as it is written, several or not
@@ -122,6 +123,9 @@ func (b *modeller) build(s *schema.Schema, stats []schema.Stats) {
 	each(b.describe, isEntity)
 	each(b.view, isView)
 	each(b.express, func(*source) bool { return true })
+	for _, src := range b.mirrors(s) {
+		b.mirror(src)
+	}
 }
 
 // collect makes a source of each table.
@@ -498,7 +502,7 @@ func (b *modeller) express(src *source) {
 	}
 	src.table = t
 	b.m.tables[src.name] = src
-	if src.covers() >= Full && !src.spelled() { // of what holds a part only its own statements know what part, and how a key is made
+	if src.view == nil && src.covers() >= Full && !src.spelled() { // of what holds a part only its own statements know what part, and how a key is made
 		b.m.Tables = append(b.m.Tables, t)
 	}
 }

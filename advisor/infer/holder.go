@@ -20,11 +20,11 @@ type Holder struct {
 // Holders lists the tables that hold the rows of a table, by name: its copies, what it is a copy of, and other copies of that.
 func (m *Model) Holders(keyspace, name string) (list []Holder) {
 	of := m.tables[table{keyspace, name}]
-	if of == nil {
+	if of == nil || of.view != nil {
 		return nil
 	}
 	for _, s := range m.tables {
-		if s == of || s.base != of.base {
+		if s == of || s.base != of.base || s.view != nil { // what the database keeps is behind its table for a while, and nothing here compares the two
 			continue
 		}
 		h := Holder{Keyspace: s.name.keyspace, Name: s.name.table, Columns: map[string]string{}, Certainty: 1}

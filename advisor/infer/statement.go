@@ -96,6 +96,10 @@ func (b *modeller) interpret(st *capture.Statement, rate float64) *said {
 		}
 		return s
 	}
+	if _, reads := parsed.(*cql.Select); s.source.view != nil && !reads {
+		s.reason = "writes a materialised view, which Cassandra refuses"
+		return s
+	}
 	switch x := parsed.(type) {
 	case *cql.Select:
 		if s.query, err = s.source.read(x); err == nil {

@@ -34,6 +34,8 @@ type Model struct {
 	said   []*said           // the statements that are in the workload
 	bursts map[*said]*whole  // what writes are parts of
 	work   float64           // of all statements
+
+	mirrored []string // materialised views whose reads the workload has, by name
 }
 
 // Evidence is one reason for an assertion, in one of the groups of docs/design/mapping.md 2.7.

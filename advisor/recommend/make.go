@@ -146,6 +146,9 @@ func (k *maker) planReads() error {
 		var err error
 		if r.space, err = plan.NewSpace(s.Query, tables, nil); err != nil || len(r.space.Arcs) == 0 {
 			k.reasons[st.Fingerprint] = "the model does not see how the existing tables answer it"
+			if k.Schema.View(r.access.Keyspace, r.access.Table) != nil {
+				k.reasons[st.Fingerprint] = k.whyUnmeasured(r.access.Keyspace, r.access.Table)
+			}
 			continue
 		}
 		k.reads[st.Fingerprint] = r
@@ -261,6 +264,9 @@ func (k *maker) whyLeft(st *capture.Statement) string {
 		if parsed, err := st.Parse(); err == nil {
 			access = schema.Classify(parsed, k.Schema, st.Keyspace)
 		}
+	}
+	if k.Schema.View(access.Keyspace, access.Table) != nil {
+		return k.whyUnmeasured(access.Keyspace, access.Table)
 	}
 	switch access.Class {
 	case schema.Row:

@@ -349,6 +349,12 @@ func TestThresholdsAndVerdicts(t *testing.T) {
 		{name: "C17 refuses the whole", change: func(in *recommend.Input) { in.Judge = refuse("C17", "") }, advised: true},
 		{name: "C4 refuses the only statement", change: func(in *recommend.Input) { in.Judge = refuse("C4", "first") }, advised: true},
 		{name: "not measured", change: func(in *recommend.Input) { in.Statistics = nil }, dismissed: "reservations was not measured yet"},
+		{name: "a materialised view", change: func(in *recommend.Input) {
+			hotel := in.Schema.Keyspace("hotel")
+			table := hotel.Table("reservations")
+			hotel.Views = []schema.View{{Table: *table, Of: "bookings"}}
+			table.Name = "bookings"
+		}, dismissed: "reservations is a materialised view"},
 		{name: "empty when measured", change: func(in *recommend.Input) {
 			in.Statistics = slices.Clone(in.Statistics)
 			for i := range in.Statistics {

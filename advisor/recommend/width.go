@@ -23,6 +23,8 @@ func (k *maker) statsOf(keyspace, table string) *schema.Stats {
 // whyUnmeasured says why nothing can be advised on a table yet, "" if it can: what a read costs depends on how much is there.
 func (k *maker) whyUnmeasured(keyspace, table string) string {
 	switch st := k.statsOf(keyspace, table); {
+	case k.Schema.View(keyspace, table) != nil:
+		return table + " is a materialised view, which the database keeps: nothing is proposed for reads of one"
 	case st == nil:
 		return fmt.Sprintf("%s was not measured yet: advice is given once it is known how many rows it has", table)
 	case st.Rows == 0:

@@ -240,9 +240,12 @@ func schemaOf(w *world, keyspace string, tables []*table) *schema.Schema {
 				one.Views = append(one.Views, v.name)
 			}
 		}
-		if t.view == "" { // system_schema.tables has no views
+		if t.view == "" {
 			ks.Tables = append(ks.Tables, one)
+			continue
 		}
+		of := slices.IndexFunc(tables, func(x *table) bool { return x.label == t.view })
+		ks.Views = append(ks.Views, schema.View{Table: one, Of: tables[of].name})
 	}
 	slices.SortFunc(ks.Tables, func(a, b schema.Table) int { return strings.Compare(a.Name, b.Name) })
 	return &schema.Schema{Keyspaces: []schema.Keyspace{ks}}

@@ -108,6 +108,30 @@ func TestReadFromCassandra(t *testing.T) {
 	}
 }
 
+// TestReadViews: a view is apart from tables, with its own key, and the columns and names of its table.
+func TestReadViews(t *testing.T) {
+	session, keyspace := connect(t)
+	run(t, session, `CREATE TABLE `+keyspace+`.guests (id uuid, day int, "Name" text, PRIMARY KEY (id, day))`)
+	const view = `CREATE MATERIALIZED VIEW %s.%s AS SELECT * FROM %[1]s.guests WHERE "Name" IS NOT NULL AND id IS NOT NULL AND day %[3]s PRIMARY KEY ("Name", id, day) WITH CLUSTERING ORDER BY (id DESC, day ASC)`
+	run(t, session, fmt.Sprintf(view, keyspace, "by_name", "IS NOT NULL"))
+	run(t, session, fmt.Sprintf(view, keyspace, "later", "> 3"))
+	s, err := Read(context.Background(), session, keyspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := s.Keyspace(keyspace)
+	if len(k.Tables) != 1 || len(k.Views) != 2 || s.Table(keyspace, "by_name") != nil || s.View(keyspace, "guests") != nil {
+		t.Fatalf("tables %+v, views %+v", k.Tables, k.Views)
+	}
+	whole, some := s.View(keyspace, "by_name"), s.View(keyspace, "later")
+	if whole.Of != "guests" || whole.Partial || whole.ID == "" || len(whole.Columns) != 3 || whole.PartitionKey()[0].Name != "Name" {
+		t.Errorf("%+v", whole)
+	}
+	if some.Of != "guests" || !some.Partial || !some.ClusteringKey()[0].Descending {
+		t.Errorf("%+v", some)
+	}
+}
+
 // TestReadCode: types, functions, aggregates. A server that allows no functions has none to read.
 func TestReadCode(t *testing.T) {
 	session, keyspace := connect(t)

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/gocql/gocql"
+
+	"github.com/helenus-db/helenus/capture/cql"
 )
 
 // System reports whether a keyspace is Cassandra's own.
@@ -76,10 +79,29 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 		return nil, fmt.Errorf("read how tables are repaired: %w", err)
 	}
 
+	views := map[id]*View{}
+	var view, clause string
+	err = each(ctx, session, `SELECT keyspace_name, view_name, base_table_name, id, where_clause FROM system_schema.views`, func() {
+		if t := tables[id{keyspace, table}]; t != nil {
+			t.Views = append(t.Views, view)
+			views[id{keyspace, view}] = &View{Table: Table{Keyspace: keyspace, Name: view, ID: uuid.String()}, Of: table, Partial: restricts(clause)}
+		}
+		clause = ""
+	}, &keyspace, &view, &table, &uuid, &clause)
+	if err != nil {
+		return nil, fmt.Errorf("read materialised views: %w", err)
+	}
+	named := func(name id) *Table { // a table or a view: they share names
+		if v := views[name]; v != nil {
+			return &v.Table
+		}
+		return tables[name]
+	}
+
 	var c Column
 	var kind, order string
 	err = each(ctx, session, `SELECT keyspace_name, table_name, column_name, kind, position, type, clustering_order FROM system_schema.columns`, func() {
-		if t := tables[id{keyspace, table}]; t != nil {
+		if t := named(id{keyspace, table}); t != nil {
 			c.Kind, c.Descending = ColumnKind(kind), strings.EqualFold(order, "desc")
 			t.Columns = append(t.Columns, c)
 		}
@@ -102,7 +124,7 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 		return nil, fmt.Errorf("read which columns are masked: %w", err)
 	}
 	for where, names := range masks {
-		if t := tables[where]; t != nil {
+		if t := named(where); t != nil {
 			for i := range t.Columns {
 				t.Columns[i].Masked = names[t.Columns[i].Name]
 			}
@@ -119,16 +141,6 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 	}, &keyspace, &table, &x.Name, &x.Kind, &x.Options)
 	if err != nil {
 		return nil, fmt.Errorf("read indexes: %w", err)
-	}
-
-	var view string
-	err = each(ctx, session, `SELECT keyspace_name, view_name, base_table_name FROM system_schema.views`, func() {
-		if t := tables[id{keyspace, table}]; t != nil {
-			t.Views = append(t.Views, view)
-		}
-	}, &keyspace, &view, &table)
-	if err != nil {
-		return nil, fmt.Errorf("read materialised views: %w", err)
 	}
 
 	var trigger string
@@ -151,9 +163,14 @@ func Read(ctx context.Context, session *gocql.Session, keyspaces ...string) (*Sc
 		sort.Strings(t.Triggers)
 		found[t.Keyspace].Tables = append(found[t.Keyspace].Tables, *t)
 	}
+	for _, v := range views {
+		sortColumns(v.Columns)
+		found[v.Keyspace].Views = append(found[v.Keyspace].Views, *v)
+	}
 	out := &Schema{Keyspaces: []Keyspace{}}
 	for _, k := range found {
 		sort.Slice(k.Tables, func(i, j int) bool { return k.Tables[i].Name < k.Tables[j].Name })
+		sort.Slice(k.Views, func(i, j int) bool { return k.Views[i].Name < k.Views[j].Name })
 		out.Keyspaces = append(out.Keyspaces, *k)
 	}
 	sort.Slice(out.Keyspaces, func(i, j int) bool { return out.Keyspaces[i].Name < out.Keyspaces[j].Name })
@@ -213,6 +230,13 @@ func each(ctx context.Context, session *gocql.Session, query string, row func(),
 		row()
 	}
 	return iter.Close()
+}
+
+// restricts tells whether the WHERE of a materialised view asks for more than columns that are not null.
+func restricts(where string) bool {
+	st, err := cql.Parse("CREATE MATERIALIZED VIEW v AS SELECT * FROM t WHERE " + where + " PRIMARY KEY (k)")
+	v, ok := st.(*cql.CreateView)
+	return err != nil || !ok || slices.ContainsFunc(v.Where, func(r cql.Relation) bool { return r.Op != cql.OpIsNotNull })
 }
 
 var targetFunction = regexp.MustCompile(`^(keys|values|entries|full)\((.*)\)$`)

@@ -38,7 +38,8 @@ type Schema struct {
 type Keyspace struct {
 	Name        string            `json:"name"`
 	Replication map[string]string `json:"replication,omitempty"`
-	Tables      []Table           `json:"tables"` // by name; materialised views are not among them
+	Tables      []Table           `json:"tables"`          // by name; materialised views are not among them
+	Views       []View            `json:"views,omitempty"` // by name
 	Types       []UserType        `json:"types,omitempty"`
 	Functions   []Function        `json:"functions,omitempty"` // by name and arguments
 }
@@ -92,6 +93,14 @@ type Table struct {
 	Counter    bool     `json:"counter,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
 	Flags      []string `json:"flags,omitempty"` // as in system_schema.tables: compound, counter, dense, super
+}
+
+// View is a materialised view: a copy of a table's rows that the database keeps, so that nobody writes it. Columns have the names that they have there. It is apart from tables: what is
+// said of these, that they can be written, say, or measured, is not so of it.
+type View struct {
+	Table          // keyspace, name, id and columns
+	Of      string `json:"of"`                // the table of the same keyspace that it is made of
+	Partial bool   `json:"partial,omitempty"` // its WHERE asks for more than keys that are not null: it has some of the rows
 }
 
 // Column is one column of a table.
@@ -155,6 +164,18 @@ func (k *Keyspace) Table(name string) *Table {
 	i := sort.Search(len(k.Tables), func(i int) bool { return k.Tables[i].Name >= name })
 	if i < len(k.Tables) && k.Tables[i].Name == name {
 		return &k.Tables[i]
+	}
+	return nil
+}
+
+// View returns a materialised view by internal names, or nil.
+func (s *Schema) View(keyspace, name string) *View {
+	if k := s.Keyspace(keyspace); k != nil {
+		for i := range k.Views {
+			if k.Views[i].Name == name {
+				return &k.Views[i]
+			}
+		}
 	}
 	return nil
 }

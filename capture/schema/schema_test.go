@@ -238,3 +238,15 @@ func TestDistinctValues(t *testing.T) {
 		}
 	}
 }
+
+// TestRestricts: rows of as Cassandra has them in where_clause of system_schema.views.
+func TestRestricts(t *testing.T) {
+	for where, want := range map[string]bool{
+		"email IS NOT NULL AND guest_id IS NOT NULL": false, `"E-mail" IS NOT NULL AND guest_id IS NOT NULL`: false,
+		"email IS NOT NULL AND stars > 3": true, "city = 'Bern' AND guest_id IS NOT NULL": true, "": true, "what ?! is this": true,
+	} {
+		if got := restricts(where); got != want {
+			t.Errorf("%q restricts: %t", where, got)
+		}
+	}
+}
