@@ -180,7 +180,7 @@ func (m *remake) makeColumns() {
 		add(schema.Column{Name: m.element.As, Type: m.of}, schema.PartitionKey, false)
 	}
 	n = 0
-	backwards := m.readsBackwards()
+	backwards := readsBackwards(m.s, m.t)
 	order := func(name string) bool {
 		for _, o := range m.s.OrderBy {
 			if o.Column == name {
@@ -233,10 +233,10 @@ func (m *remake) checkComparable() error {
 	return nil
 }
 
-// readsBackwards reports whether the statement reads the rows of a partition from the last to the first.
-func (m *remake) readsBackwards() bool {
-	for _, o := range m.s.OrderBy {
-		if c := m.t.Column(o.Column); c != nil && c.Kind == schema.Clustering { // also one that is the same in all rows: those after it are read backwards, too
+// readsBackwards reports whether a statement reads the rows of a partition from the last to the first.
+func readsBackwards(s *cql.Select, t *schema.Table) bool {
+	for _, o := range s.OrderBy {
+		if c := t.Column(o.Column); c != nil && c.Kind == schema.Clustering { // also one that is the same in all rows: those after it are read backwards, too
 			return c.Descending != o.Descending
 		}
 	}
@@ -300,6 +300,7 @@ func (m *remake) newRead() (trial.Way, error) {
 	s.OrderBy = slices.DeleteFunc(s.OrderBy, func(o cql.Ordering) bool {
 		return slices.ContainsFunc(m.made.PartitionKey(), func(c schema.Column) bool { return c.Name == o.Column }) // the same in all rows
 	})
+	m.orderWhole(s)
 	way := trial.Way{Select: s}
 	if m.bucket != nil {
 		if isCount(s) {
@@ -314,12 +315,27 @@ func (m *remake) newRead() (trial.Way, error) {
 	return way, err
 }
 
+// orderWhole has a statement that is asked of several partitions order by all of the clustering key, as it says it is ordered at all: rows that are alike by what it names came in the order of the
+// one partition that they were in, and Cassandra sorts those of several by what is named alone.
+func (m *remake) orderWhole(s *cql.Select) {
+	several := slices.ContainsFunc(s.Where, func(w cql.Relation) bool { return w.Op == cql.OpIn })
+	key := m.made.ClusteringKey()
+	if n := len(s.OrderBy); several && n > 0 && n < len(key) && key[n-1].Name == s.OrderBy[n-1].Column {
+		for _, c := range key[n:] {
+			s.OrderBy = append(s.OrderBy, cql.Ordering{Column: c.Name, Descending: c.Descending})
+		}
+	}
+}
+
 // mergeInClient has the client put answers of several statements together, as the one statement would have: sorted as its rows are, and cut.
 func mergeInClient(way *trial.Way, s *cql.Select, t *schema.Table) {
 	way.Order, way.Limit = slices.Clone(s.OrderBy), s.Limit
-	if len(way.Order) == 0 && inOnePartition(s, t) {
+	if inOnePartition(s, t) { // also rows that are alike by what it names lie in order there
+		backwards := readsBackwards(s, t)
 		for _, c := range t.ClusteringKey() {
-			way.Order = append(way.Order, cql.Ordering{Column: c.Name, Descending: c.Descending})
+			if !slices.ContainsFunc(way.Order, func(o cql.Ordering) bool { return o.Column == c.Name }) {
+				way.Order = append(way.Order, cql.Ordering{Column: c.Name, Descending: c.Descending != backwards})
+			}
 		}
 	}
 	for _, o := range way.Order {
