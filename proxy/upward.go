@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"strings"
 
 	"github.com/helenus-db/helenus/proxy/handshake"
 	"github.com/helenus-db/helenus/proxy/ledger"
@@ -483,13 +482,7 @@ func (c *conn) sendError(h wire.Header, code int32, message string, more []byte)
 }
 
 // selects tells whether a text begins with SELECT, for all that a look tells.
-func selects(text []byte) bool {
-	const word = "SELECT"
-	for len(text) > 0 && (text[0] == ' ' || text[0] == '\n' || text[0] == '\t' || text[0] == '\r') {
-		text = text[1:]
-	}
-	return len(text) > len(word) && strings.EqualFold(string(text[:len(word)]), word)
-}
+func selects(text []byte) bool { return begins(text, "SELECT") }
 
 // keyspaceOr is the keyspace of a request: the one it names itself, or the one in use on the connection.
 func (c *conn) keyspaceOr(own []byte) string {

@@ -26,11 +26,20 @@ func (c *conn) inOrder() {
 	c.up.out.Settle() // what went on is not sent yet, perhaps
 }
 
+// uses tells whether a statement is a USE.
+func uses(text []byte) bool { return begins(pastComments(text), "USE") }
+
 // space is what may stand between words.
 const space = " \n\t\r"
 
-// uses tells whether a statement is a USE.
-func uses(text []byte) bool {
+// begins tells whether a text begins with a word, in whatever case, and goes on.
+func begins(text []byte, word string) bool {
+	text = bytes.TrimLeft(text, space)
+	return len(text) > len(word) && strings.EqualFold(string(text[:len(word)]), word)
+}
+
+// pastComments is a text from its first word on.
+func pastComments(text []byte) []byte {
 	for {
 		text = bytes.TrimLeft(text, space)
 		var comment, end string
@@ -40,10 +49,8 @@ func uses(text []byte) bool {
 			}
 		}
 		if comment == "" {
-			break
+			return text
 		}
 		_, text, _ = bytes.Cut(text[len(comment):], []byte(end))
 	}
-	const word = "USE"
-	return len(text) > len(word) && strings.EqualFold(string(text[:len(word)]), word)
 }
