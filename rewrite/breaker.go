@@ -31,12 +31,9 @@ func (b *breaker) trip(uptime time.Duration, why string) {
 	b.pause.Store(min(2*pause, int64(mostPause)))
 }
 
-// reason is why entries were not tried, where it is open.
+// reason is why entries were not tried, of one that is open: what tripped it is stored before it opens.
 func (b *breaker) reason() string {
-	if why := b.why.Load(); why != nil {
-		return "entries could not be written a moment ago: " + *why
-	}
-	return "entries could not be written a moment ago"
+	return "entries could not be written a moment ago: " + *b.why.Load()
 }
 
 // close notes a success.
